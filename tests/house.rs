@@ -1,0 +1,357 @@
+//! Holds the house to its plan: who may name whom, what the pure rooms don't know, which library lives in which file.
+//!
+//! A failing line names the file, what it names, and where the code belongs.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What each room may name of the others (itself always), and why not more.
+const MAY_NAME: &[(&str, &[&str], &str)] = &[
+    ("time", &[], "the words for time know nobody"),
+    (
+        "rules",
+        &[],
+        "the law knows no devices, people or time: what joins them to the law belongs in table/",
+    ),
+    (
+        "table",
+        &["rules", "time"],
+        "the table sees inputs and facts only: bytes belong in wire/, tasks in device/, storage in journal/",
+    ),
+    (
+        "wire",
+        &["time"],
+        "the link knows no table: translating messages to inputs belongs in device/",
+    ),
+    (
+        "device",
+        &["wire", "table", "time"],
+        "a port's task knows its link and the inputs: what they mean belongs in table/",
+    ),
+    (
+        "journal",
+        &["table", "time"],
+        "the store knows events only: what publishes them belongs in uplink/",
+    ),
+    (
+        "uplink",
+        &["journal", "table", "time"],
+        "delivery reads the journal: what decides belongs in table/, what starts it in gateway/",
+    ),
+    (
+        "floor",
+        &["table", "time"],
+        "the floor's side knows events only: its connection belongs in cli/floor.rs",
+    ),
+    (
+        "gateway",
+        &["rules", "table", "wire", "device", "journal", "uplink", "time"],
+        "the loop knows the rooms below it: sockets belong in control/, pages in display/, files in config/",
+    ),
+    (
+        "control",
+        &["gateway", "table", "time"],
+        "the local API shows the gateway's view and passes acts on",
+    ),
+    (
+        "display",
+        &["gateway", "table", "time"],
+        "the results display shows the gateway's view",
+    ),
+    (
+        "config",
+        &[
+            "rules", "table", "device", "journal", "uplink", "gateway", "control", "display", "time",
+        ],
+        "configuration makes values for the rooms: what reads files and runs is in cli/",
+    ),
+    (
+        "sim",
+        &["wire", "table", "rules", "time"],
+        "a simulated device stands on the far side of the bytes",
+    ),
+];
+
+/// Names that a pure room may not contain.
+const IMPURE: &[(&str, &str)] = &[
+    ("tokio", "tasks and channels belong in device/ or gateway/"),
+    ("std::fs", "files belong in journal/, config/ or cli/"),
+    ("std::net", "sockets belong in uplink/ or control/"),
+    ("std::thread", "threads belong in journal/"),
+    ("std::sync::mpsc", "channels belong in gateway/"),
+    ("std::env", "the environment belongs in config/"),
+    ("std::process", "processes belong in cli/"),
+    ("SystemTime", "`now` comes in as an argument"),
+    ("Instant", "`now` comes in as an argument"),
+    ("rand::", "random numbers come in as arguments"),
+    ("getrandom", "random numbers come in as arguments"),
+    ("Uuid", "identities are made in gateway/"),
+    ("println!", "only cli/ prints"),
+    ("tracing::", "a pure room tells by what it returns"),
+    ("static mut", "no globals"),
+    ("thread_local!", "no globals"),
+];
+
+/// Libraries that only one file, or one room, may name.
+const ONE_PLACE: &[(&str, &[&str])] = &[
+    ("tokio_serial", &["src/device/port.rs"]),
+    ("rumqttc", &["src/uplink/broker.rs"]),
+    ("rusqlite", &["src/journal/store.rs"]),
+    ("rumqttd", &["src/sim/broker.rs"]),
+    ("config::Config::builder", &["src/config/"]),
+    ("axum", &["src/display/"]),
+    ("sd_notify", &["src/gateway/"]),
+];
+
+const PURE: &[&str] = &["rules", "table", "wire", "time"];
+
+fn sources(under: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(under).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, into);
+        } else if path.extension().is_some_and(|ext| ext == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+/// The code of a file: without comments, and without what only tests compile.
+fn code(text: &str) -> Vec<(usize, String)> {
+    let mut kept = Vec::new();
+    let mut skip_item = false;
+    let mut depth = 0usize;
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split("//").next().unwrap_or_default();
+        let trimmed = line.trim();
+        if depth == 0 && trimmed.starts_with("#[cfg(test)]") {
+            skip_item = true;
+            continue;
+        }
+        if skip_item {
+            depth += line.matches('{').count();
+            depth = depth.saturating_sub(line.matches('}').count());
+            if depth == 0 && (trimmed.ends_with(';') || trimmed.ends_with('}')) {
+                skip_item = false;
+            }
+            continue;
+        }
+        kept.push((number + 1, line.to_owned()));
+    }
+    kept
+}
+
+struct Source {
+    /// Relative to the crate, with `/`.
+    path: String,
+    room: String,
+    code: Vec<(usize, String)>,
+}
+
+fn house() -> Vec<Source> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    sources(&root.join("src"), &mut paths);
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let relative = path.strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
+            let room = relative
+                .trim_start_matches("src/")
+                .split('/')
+                .next()
+                .unwrap()
+                .trim_end_matches(".rs")
+                .to_owned();
+            let is_test = relative.ends_with("/tests.rs") || relative.contains("/tests/");
+            let code = if is_test {
+                Vec::new()
+            } else {
+                code(&fs::read_to_string(&path).unwrap())
+            };
+            Source {
+                path: relative,
+                room,
+                code,
+            }
+        })
+        .collect()
+}
+
+/// The rooms that a line names as `crate::room` (also within `use crate::{a::b, c}` on one line).
+fn named_rooms(line: &str, rooms: &BTreeSet<String>) -> Vec<String> {
+    let mut named = Vec::new();
+    for (at, _) in line.match_indices("crate::") {
+        let rest = &line[at + "crate::".len()..];
+        if let Some(group) = rest.strip_prefix('{') {
+            named.extend(
+                group
+                    .split([',', '{', '}', ' '])
+                    .map(|part| part.split("::").next().unwrap_or_default().to_owned()),
+            );
+        } else {
+            named.push(
+                rest.split(|c: char| !c.is_alphanumeric() && c != '_')
+                    .next()
+                    .unwrap_or_default()
+                    .to_owned(),
+            );
+        }
+    }
+    named.retain(|name| rooms.contains(name));
+    named
+}
+
+#[test]
+fn rooms_name_only_the_rooms_below_them() {
+    let house = house();
+    let rooms: BTreeSet<String> = house.iter().map(|source| source.room.clone()).collect();
+    let mut faults = Vec::new();
+    for source in &house {
+        let Some((_, may, why)) = MAY_NAME.iter().find(|(room, ..)| *room == source.room) else {
+            continue;
+        };
+        for (number, line) in &source.code {
+            for named in named_rooms(line, &rooms) {
+                if named != source.room && !may.contains(&named.as_str()) {
+                    faults.push(format!("{}:{number} names `{named}`: {why}", source.path));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_room_is_in_the_plan() {
+    let known: BTreeSet<&str> = MAY_NAME
+        .iter()
+        .map(|(room, ..)| *room)
+        .chain(["lib", "main", "cli"])
+        .collect();
+    let house = house();
+    let strangers: Vec<&String> = house
+        .iter()
+        .filter(|source| !known.contains(source.room.as_str()))
+        .map(|source| &source.path)
+        .collect();
+    assert!(
+        strangers.is_empty(),
+        "no room of the plan: {strangers:?}; add it to MAY_NAME and to the code map in lib.rs"
+    );
+}
+
+#[test]
+fn pure_rooms_know_no_outside() {
+    let mut faults = Vec::new();
+    for source in house().iter().filter(|source| PURE.contains(&source.room.as_str())) {
+        for (number, line) in &source.code {
+            for (name, belongs) in IMPURE {
+                if line.contains(name) {
+                    faults.push(format!(
+                        "{}:{number} names `{name}` in a pure room: {belongs}",
+                        source.path
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn each_library_lives_in_one_place() {
+    let mut faults = Vec::new();
+    for source in house() {
+        for (number, line) in &source.code {
+            for (library, places) in ONE_PLACE {
+                if line.contains(library) && !places.iter().any(|place| source.path.starts_with(place)) {
+                    faults.push(format!(
+                        "{}:{number} names `{library}`: it belongs in {}",
+                        source.path,
+                        places.join(", ")
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn simulators_are_named_by_the_command_line_alone() {
+    let mut faults = Vec::new();
+    for source in house()
+        .iter()
+        .filter(|source| !matches!(source.room.as_str(), "sim" | "cli" | "lib"))
+    {
+        for (number, line) in &source.code {
+            if line.contains("crate::sim") {
+                faults.push(format!(
+                    "{}:{number} names `sim`: the daemon has no branch for simulated devices",
+                    source.path
+                ));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mute: Vec<String> = house()
+        .iter()
+        .filter(|source| {
+            !fs::read_to_string(root.join(&source.path))
+                .unwrap()
+                .trim_start()
+                .starts_with("//!")
+        })
+        .map(|source| source.path.clone())
+        .collect();
+    assert!(
+        mute.is_empty(),
+        "files that don't open with what they are for (`//!`): {mute:?}"
+    );
+}
+
+#[test]
+fn main_is_short() {
+    let lines = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/main.rs"))
+        .unwrap()
+        .lines()
+        .count();
+    assert!(
+        lines < 60,
+        "main.rs has {lines} lines: it parses arguments and hands over, the rest belongs in cli/"
+    );
+}
+
+#[test]
+fn the_checks_see_what_they_forbid() {
+    let rooms: BTreeSet<String> = ["rules", "journal", "wire"].map(str::to_owned).into();
+    assert_eq!(named_rooms("use crate::journal::Record;", &rooms), ["journal"]);
+    assert_eq!(
+        named_rooms("use crate::{rules::tai_sai, wire};", &rooms),
+        ["rules", "wire"]
+    );
+    assert!(named_rooms("use std::fmt;", &rooms).is_empty());
+    let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n use tokio;\n}\nfn b() {} // tokio\n";
+    let kept: Vec<usize> = code(text)
+        .into_iter()
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(n, _)| n)
+        .collect();
+    assert_eq!(kept, [1, 6]);
+    assert!(code(text).iter().all(|(_, line)| !line.contains("tokio")));
+}
