@@ -1,5 +1,7 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
+pub mod picture;
+
 use clap::{Parser, Subcommand};
 
 /// Gateway daemon and tools of a casino table.

@@ -1,0 +1,183 @@
+//! The layout of a tai-sai table drawn in text, its lit areas standing out: in colour, or in brackets without.
+
+use crate::rules::tai_sai::Layout;
+use std::collections::BTreeSet;
+
+/// How lit areas stand out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Paint {
+    /// Reversed and bright; the others dim.
+    Colour,
+    /// `[1-3]`.
+    Plain,
+}
+
+/// One row of areas: a label, the areas (id, what is written on it), what they pay.
+struct Row {
+    label: &'static str,
+    areas: Vec<(String, String)>,
+    odds: &'static str,
+}
+
+/// The picture, a line a row, each at most 60 columns wide.
+#[must_use]
+pub fn lines(layout: Layout, lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
+    rows(layout).iter().map(|row| line(row, lit, paint)).collect()
+}
+
+fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
+    let mut text = format!("{:>8} ", row.label);
+    for (id, written) in &row.areas {
+        let cell = match (paint, lit.contains(id)) {
+            (Paint::Colour, true) => format!("\x1b[1;30;43m {written} \x1b[0m"),
+            (Paint::Colour, false) => format!("\x1b[2m {written} \x1b[0m"),
+            (Paint::Plain, true) => format!("[{written}]"),
+            (Paint::Plain, false) => format!(" {written} "),
+        };
+        text.push_str(&cell);
+    }
+    if paint == Paint::Colour {
+        text.push_str(&format!(" \x1b[2m{}\x1b[0m", row.odds));
+    } else {
+        text.push_str(&format!(" {}", row.odds));
+    }
+    text
+}
+
+fn rows(layout: Layout) -> Vec<Row> {
+    let own = |id: &str, written: &str| (id.to_owned(), written.to_owned());
+    let each = |of: &str, join: &str| -> Vec<(String, String)> {
+        (1..=6)
+            .map(|n| (format!("{of}_{n}"), join.replace('n', &n.to_string())))
+            .collect()
+    };
+    let totals = |from: u8, to: u8| {
+        (from..=to)
+            .map(|t| (format!("total_{t}"), format!("{t:>2}")))
+            .collect::<Vec<_>>()
+    };
+    let pairs: Vec<(String, String)> = (1..=5)
+        .flat_map(|a| (a + 1..=6).map(move |b| (format!("pair_{a}_{b}"), format!("{a}-{b}"))))
+        .collect();
+    let mut even_money = vec![own("small", "SMALL 4-10"), own("big", "BIG 11-17")];
+    if layout == Layout::Appendix2 {
+        even_money.extend([own("odd", "ODD"), own("even", "EVEN")]);
+    }
+    let mut triples = each("triple", "nnn");
+    triples.push(own("any_triple", "ANY"));
+    let (first_pairs, last_pairs) = pairs.split_at(8);
+    let mut rows = vec![
+        Row {
+            label: "",
+            areas: even_money,
+            odds: "1:1",
+        },
+        Row {
+            label: "triples",
+            areas: triples,
+            odds: "180:1, any 31:1",
+        },
+        Row {
+            label: "doubles",
+            areas: each("double", "nn"),
+            odds: "11:1",
+        },
+        Row {
+            label: "totals",
+            areas: totals(4, 10),
+            odds: "62 31 18 12 8 7 6:1",
+        },
+        Row {
+            label: "",
+            areas: totals(11, 17),
+            odds: "6 7 8 12 18 31 62:1",
+        },
+        Row {
+            label: "pairs",
+            areas: first_pairs.to_vec(),
+            odds: "6:1",
+        },
+        Row {
+            label: "",
+            areas: last_pairs.to_vec(),
+            odds: "",
+        },
+        Row {
+            label: "faces",
+            areas: each("face", "n"),
+            odds: "1, 2, 12:1",
+        },
+    ];
+    if layout == Layout::Appendix2 {
+        let fours = ["6543", "6532", "5432", "4321"].map(|four| (format!("four_{four}"), four.to_owned()));
+        rows.push(Row {
+            label: "fours",
+            areas: fours.to_vec(),
+            odds: "7:1",
+        });
+        for (at, trios) in trios().chunks(8).enumerate() {
+            let label = if at == 0 { "trios" } else { "" };
+            let odds = if at == 0 { "60, 30:1" } else { "" };
+            rows.push(Row {
+                label,
+                areas: trios.to_vec(),
+                odds,
+            });
+        }
+    }
+    rows
+}
+
+/// The trios of Appendix 2 in numeric order: three numbers that aren't all the same.
+fn trios() -> Vec<(String, String)> {
+    let mut trios = Vec::new();
+    for a in 1..=6u8 {
+        for b in a..=6 {
+            for c in b..=6 {
+                if a != c {
+                    trios.push((format!("trio_{a}_{b}_{c}"), format!("{a}{b}{c}")));
+                }
+            }
+        }
+    }
+    trios
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tai_sai;
+
+    #[test]
+    fn every_area_of_both_layouts_is_drawn_once() {
+        for layout in [Layout::Appendix1, Layout::Appendix2] {
+            let mut drawn: Vec<String> = rows(layout)
+                .into_iter()
+                .flat_map(|row| row.areas)
+                .map(|(id, _)| id)
+                .collect();
+            let mut areas: Vec<String> = tai_sai::areas(layout).iter().map(|id| (*id).to_owned()).collect();
+            drawn.sort();
+            areas.sort();
+            assert_eq!(drawn, areas);
+        }
+    }
+
+    #[test]
+    fn lit_areas_stand_out_without_colour() {
+        let lit: BTreeSet<String> = tai_sai::winners([1, 3, 6], Layout::Appendix1)
+            .iter()
+            .map(|w| w.id.to_owned())
+            .collect();
+        insta::assert_snapshot!(lines(Layout::Appendix1, &lit, Paint::Plain).join("\n"));
+    }
+
+    #[test]
+    fn a_picture_fits_beside_the_readout() {
+        for layout in [Layout::Appendix1, Layout::Appendix2] {
+            for line in lines(layout, &BTreeSet::new(), Paint::Plain) {
+                assert!(line.chars().count() <= 60, "{} columns: {line}", line.chars().count());
+            }
+        }
+    }
+}
