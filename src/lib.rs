@@ -59,9 +59,18 @@
 //!
 //! `tests/house.rs` holds the code to this page.
 
-#![cfg_attr(test, allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic"))]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::indexing_slicing,
+        reason = "a test may panic"
+    )
+)]
 
 pub mod cli;
+pub mod device;
 pub mod journal;
 pub mod rules;
 pub mod table;

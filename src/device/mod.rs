@@ -1,0 +1,73 @@
+//! One task per port: open, read, decode, translate to [`Input`](crate::table::input::Input), write what the device should
+//! show, reopen. Imports `wire`, `table`, `time`; decides nothing about the game and knows no simulated device.
+
+mod holder;
+mod port;
+mod report;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::{Notify, mpsc, watch};
+
+use crate::table::indicators::{DeviceCommand, LampPicture, Readout, TumblerWish};
+use crate::table::input::{Arrival, DeviceKind};
+use crate::time::Clock;
+
+pub use report::{Counts, DeviceClock, Identity, Kind, LinkReport, LinkState, RoundTrip};
+
+/// A port and what is expected behind it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PortConfig {
+    /// What must answer.
+    pub kind: DeviceKind,
+    /// The port; a symlink (`/dev/serial/by-id/...`) is followed anew at each opening.
+    pub path: PathBuf,
+    /// Bits a second; 9600 and up.
+    pub baud: u32,
+    /// The table's name, told to the device in the greeting.
+    pub table: String,
+    /// How many lamps the device must drive to show the layout; 0 for a device without.
+    pub lamps_needed: u32,
+}
+
+/// What a device should show or obey: the whole of it, never a difference.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Wish {
+    /// Nothing is known yet: nothing is sent.
+    #[default]
+    Nothing,
+    /// For a tumbler.
+    Tumbler(TumblerWish),
+    /// For a terminal.
+    Terminal(Readout),
+    /// For lamps or lights.
+    Lamps(LampPicture),
+}
+
+/// The gateway's end of a port's task. Dropping it stops the task and closes the port.
+#[derive(Debug)]
+pub struct DeviceHandle {
+    /// The newest wish; older ones that were not sent yet are forgotten.
+    pub wish: watch::Sender<Wish>,
+    /// Commands that can't be repeated, in order, after the wish. A command that waits when the link goes down is dropped.
+    pub commands: mpsc::Sender<DeviceCommand>,
+    /// How the link stands. Changes of its state are announced at once, of its counters every 10 s; `borrow` is never older
+    /// than about a second.
+    pub report: watch::Receiver<LinkReport>,
+    ask_status: Arc<Notify>,
+}
+
+impl DeviceHandle {
+    /// Asks the device for its whole status; it comes as an input of its kind, and nothing comes while the link is not up.
+    pub fn ask_status(&self) {
+        self.ask_status.notify_one();
+    }
+}
+
+/// Starts the port's task on the current tokio runtime. It sends what comes in to `inputs`, stamped with `clock`; when there is
+/// no room, the device gets no acknowledgement and sends it again.
+#[must_use]
+pub fn start(_config: PortConfig, _inputs: mpsc::Sender<Arrival>, _clock: Arc<dyn Clock>) -> DeviceHandle {
+    todo!()
+}

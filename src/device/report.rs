@@ -1,0 +1,220 @@
+//! What a person and the floor's statistics may know of a link: [`LinkReport`]. Holds no key, no dice, no lamp: only how well
+//! the line works.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::table::input::{DeviceIdentity, DeviceKind};
+
+/// A link and its health. Plain data: `status`, `devices` and the control socket carry it as it is.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct LinkReport {
+    /// What the port is configured for.
+    pub kind: Kind,
+    /// The port as configured.
+    pub port: String,
+    /// The device that the name led to when it was opened last; `None` before that.
+    pub resolved: Option<String>,
+    /// How the link stands.
+    pub state: LinkState,
+    /// One sentence for a technician: what is wrong and what to do; empty when nothing is.
+    pub text: String,
+    /// Since when it stands so, in microseconds since the daemon's start.
+    pub since_us: u64,
+    /// Who answered last; kept while the link is away.
+    pub identity: Option<Identity>,
+    /// Counted since the daemon's start.
+    pub counts: Counts,
+    /// Of the newest PINGs; `None` before the first answer.
+    pub round_trip: Option<RoundTrip>,
+    /// How the device's clock runs against ours; `None` while they can't be related.
+    pub clock: Option<DeviceClock>,
+}
+
+/// How a link stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LinkState {
+    /// The port is not open, or closed for a time.
+    Down,
+    /// The port is open and the device is being greeted.
+    Greeting,
+    /// Greeted, its status is known.
+    Up,
+    /// The port is open and greetings have had no answer for 3 s.
+    Silent,
+}
+
+/// What a device is; the words of the configuration.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Spins the dice.
+    Tumbler,
+    /// Keys, contacts, readout.
+    Terminal,
+    /// The layout's lamps.
+    Lamps,
+    /// Two-up's result lights.
+    Lights,
+}
+
+impl Kind {
+    /// The word for a person, as in `[devices.*]`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Kind::Tumbler => "tumbler",
+            Kind::Terminal => "terminal",
+            Kind::Lamps => "lamps",
+            Kind::Lights => "lights",
+        }
+    }
+}
+
+impl From<DeviceKind> for Kind {
+    fn from(kind: DeviceKind) -> Kind {
+        match kind {
+            DeviceKind::Tumbler => Kind::Tumbler,
+            DeviceKind::Terminal => Kind::Terminal,
+            DeviceKind::LayoutLamps => Kind::Lamps,
+            DeviceKind::ResultLights => Kind::Lights,
+        }
+    }
+}
+
+/// Who a device said it is.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// Its serial number.
+    pub serial_number: String,
+    /// Its firmware's version.
+    pub firmware: String,
+    /// Changes at each of its starts.
+    pub boot_id: u32,
+    /// How many lamps it drives.
+    pub lamp_count: u32,
+}
+
+impl From<&DeviceIdentity> for Identity {
+    fn from(identity: &DeviceIdentity) -> Identity {
+        Identity {
+            serial_number: identity.serial_number.clone(),
+            firmware: identity.firmware.clone(),
+            boot_id: identity.boot_id,
+            lamp_count: identity.lamp_count,
+        }
+    }
+}
+
+/// Counters of a link, since the daemon's start. Frames that can't be used are in exactly one of the counters for them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Counts {
+    /// Times the port was opened.
+    pub opened: u64,
+    /// Times the link came up.
+    pub sessions: u64,
+    /// Bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Valid frames read.
+    pub frames_in: u64,
+    /// Frames written, repeats included.
+    pub frames_out: u64,
+    /// Frames whose check failed.
+    pub crc_errors: u64,
+    /// Pieces between two zeros that are no frame at all.
+    pub noise: u64,
+    /// Frames of another version of the protocol.
+    pub other_version: u64,
+    /// Our own frames, come back.
+    pub echoes: u64,
+    /// DATA that the device sent again.
+    pub repeats_in: u64,
+    /// DATA that we sent again.
+    pub repeats_out: u64,
+    /// RESETs of the device: it had lost its session.
+    pub resets: u64,
+    /// DATA without a meaning known here, acknowledged and dropped.
+    pub unknown: u64,
+    /// DATA that had to wait for room in the table's queue.
+    pub no_room: u64,
+    /// Keys and entries older than 2 s when they arrived.
+    pub stale: u64,
+    /// Dice readings dropped because the cover was on.
+    pub under_cover: u64,
+}
+
+/// Times from a PING to its PONG.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RoundTrip {
+    /// Half were quicker, in microseconds.
+    pub p50_us: u32,
+    /// 99 of 100 were quicker, in microseconds.
+    pub p99_us: u32,
+    /// Of how many.
+    pub of: u32,
+}
+
+/// The device's clock beside ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct DeviceClock {
+    /// How much faster it runs, in millionths; the protocol allows 10,000.
+    pub drift_ppm: i32,
+}
+
+impl LinkReport {
+    /// Of a port that nobody has tried to open yet.
+    #[must_use]
+    pub fn new(kind: Kind, port: String) -> LinkReport {
+        LinkReport {
+            kind,
+            port,
+            resolved: None,
+            state: LinkState::Down,
+            text: String::new(),
+            since_us: 0,
+            identity: None,
+            counts: Counts::default(),
+            round_trip: None,
+            clock: None,
+        }
+    }
+}
+
+/// How many round trips the percentiles are of: at one PING a second, the last two minutes.
+const ROUND_TRIPS_KEPT: usize = 128;
+
+/// The newest round trips.
+#[derive(Debug, Default)]
+pub(super) struct RoundTrips(VecDeque<u32>);
+
+impl RoundTrips {
+    /// Adds one.
+    pub(super) fn add(&mut self, took: Duration) {
+        if self.0.len() == ROUND_TRIPS_KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
+    }
+
+    /// Percentiles of what is kept; nearest rank.
+    pub(super) fn summary(&self) -> Option<RoundTrip> {
+        let mut sorted: Vec<u32> = self.0.iter().copied().collect();
+        sorted.sort_unstable();
+        let rank = |percent: usize| {
+            sorted
+                .get((sorted.len() * percent).div_ceil(100).saturating_sub(1))
+                .copied()
+        };
+        Some(RoundTrip {
+            p50_us: rank(50)?,
+            p99_us: rank(99)?,
+            of: u32::try_from(sorted.len()).unwrap_or(u32::MAX),
+        })
+    }
+}
