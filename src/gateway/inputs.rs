@@ -1,0 +1,256 @@
+//! Everything that wakes the loop, in order of arrival. Knows nothing of what the inputs mean.
+//!
+//! Each source is a bounded queue with a slot for its oldest entry; the oldest of the slots goes first, and a deadline goes
+//! before every input that is younger than it and after every input that is older.
+
+use super::{Notice, Refusal};
+use crate::table::input::{Arrival, Input};
+use crate::time::{Clock, Uptime};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// An act of a person, and where the answer goes.
+pub(super) struct Asked {
+    pub(super) arrival: Arrival,
+    /// Nobody waits for the answer of an input like "the connection is gone".
+    pub(super) reply: Option<oneshot::Sender<Result<String, Refusal>>>,
+}
+
+/// What woke the loop.
+pub(super) enum Wake {
+    /// Something came in.
+    Input(Asked),
+    /// The uplink needs something of the journal's owner.
+    Notice(Uptime, Notice),
+    /// Nothing came for a while: time for housekeeping, and a sign of life.
+    Idle(Uptime),
+    /// Stop cleanly.
+    Stop,
+}
+
+/// A queue and its oldest entry.
+struct Queue<T> {
+    receiver: mpsc::Receiver<T>,
+    oldest: Option<T>,
+}
+
+impl<T> Queue<T> {
+    fn new(receiver: mpsc::Receiver<T>) -> Self {
+        Queue { receiver, oldest: None }
+    }
+
+    fn fill(&mut self) {
+        if self.oldest.is_none() {
+            self.oldest = self.receiver.try_recv().ok();
+        }
+    }
+
+    /// Waits until there is one. Losing this future loses nothing. A queue whose senders are gone never wakes anybody.
+    async fn wait(&mut self) {
+        match self.receiver.recv().await {
+            Some(entry) => self.oldest = Some(entry),
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// The loop's sources.
+pub(super) struct Inputs {
+    clock: Arc<dyn Clock>,
+    devices: Queue<Arrival>,
+    people: Queue<Asked>,
+    notices: Queue<(Uptime, Notice)>,
+    stop: watch::Receiver<bool>,
+    /// The longest wait for anything.
+    idle: Duration,
+}
+
+impl Inputs {
+    pub(super) fn new(
+        clock: Arc<dyn Clock>,
+        devices: mpsc::Receiver<Arrival>,
+        people: mpsc::Receiver<Asked>,
+        notices: mpsc::Receiver<(Uptime, Notice)>,
+        stop: watch::Receiver<bool>,
+        idle: Duration,
+    ) -> Self {
+        Inputs {
+            clock,
+            devices: Queue::new(devices),
+            people: Queue::new(people),
+            notices: Queue::new(notices),
+            stop,
+            idle,
+        }
+    }
+
+    /// The next thing to look at. Losing this future loses nothing.
+    pub(super) async fn next(&mut self, deadline: Option<Uptime>) -> Wake {
+        let idle_at = self.clock.uptime() + self.idle;
+        let mut settled = false;
+        loop {
+            if *self.stop.borrow_and_update() {
+                return Wake::Stop;
+            }
+            self.devices.fill();
+            self.people.fill();
+            self.notices.fill();
+            if let Some(wake) = self.take_older_than(deadline) {
+                return wake;
+            }
+            let now = self.clock.uptime();
+            match deadline {
+                // Whoever was woken together with this loop stamps and queues its input first.
+                Some(at) if at <= now && !settled => {
+                    settled = true;
+                    tokio::task::yield_now().await;
+                    continue;
+                }
+                Some(at) if at <= now => return deadline_reached(at),
+                Some(_) | None if idle_at <= now => return Wake::Idle(now),
+                Some(_) | None => {}
+            }
+            let until = deadline.map_or(idle_at, |at| at.min(idle_at)).since(now);
+            tokio::select! {
+                () = self.devices.wait() => {}
+                () = self.people.wait() => {}
+                () = self.notices.wait() => {}
+                stopped = self.stop.changed() => if stopped.is_err() { return Wake::Stop },
+                () = tokio::time::sleep(until) => {}
+            }
+        }
+    }
+
+    /// The oldest entry of all queues; the deadline when that is older still; `None` when nothing is queued.
+    fn take_older_than(&mut self, deadline: Option<Uptime>) -> Option<Wake> {
+        let device = self.devices.oldest.as_ref().map(|arrival| arrival.at);
+        let person = self.people.oldest.as_ref().map(|asked| asked.arrival.at);
+        let notice = self.notices.oldest.as_ref().map(|(at, _)| *at);
+        let oldest = [device, person, notice].into_iter().flatten().min()?;
+        if let Some(at) = deadline.filter(|at| *at < oldest) {
+            return Some(deadline_reached(at));
+        }
+        if device == Some(oldest) {
+            let arrival = self.devices.oldest.take()?;
+            return Some(Wake::Input(Asked { arrival, reply: None }));
+        }
+        if person == Some(oldest) {
+            return self.people.oldest.take().map(Wake::Input);
+        }
+        self.notices.oldest.take().map(|(at, notice)| Wake::Notice(at, notice))
+    }
+}
+
+fn deadline_reached(at: Uptime) -> Wake {
+    Wake::Input(Asked {
+        arrival: Arrival {
+            at,
+            input: Input::Deadline,
+        },
+        reply: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::clock::SystemClock;
+
+    struct Sources {
+        inputs: Inputs,
+        clock: Arc<dyn Clock>,
+        devices: mpsc::Sender<Arrival>,
+        people: mpsc::Sender<Asked>,
+        stop: watch::Sender<bool>,
+        _notices: mpsc::Sender<(Uptime, Notice)>,
+    }
+
+    fn sources() -> Sources {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
+        let (devices, from_devices) = mpsc::channel(8);
+        let (people, from_people) = mpsc::channel(8);
+        let (notices, from_notices) = mpsc::channel(8);
+        let (stop, stopped) = watch::channel(false);
+        let idle = Duration::from_secs(5);
+        let inputs = Inputs::new(clock.clone(), from_devices, from_people, from_notices, stopped, idle);
+        Sources {
+            inputs,
+            clock,
+            devices,
+            people,
+            stop,
+            _notices: notices,
+        }
+    }
+
+    fn arrival(ms: u64, connection: u64) -> Arrival {
+        Arrival {
+            at: Uptime::from_millis(ms),
+            input: Input::OperatorGone { connection },
+        }
+    }
+
+    async fn next(sources: &mut Sources, deadline: Option<u64>) -> String {
+        match sources.inputs.next(deadline.map(Uptime::from_millis)).await {
+            Wake::Input(asked) => match asked.arrival.input {
+                Input::Deadline => format!("deadline {}", asked.arrival.at.as_micros() / 1000),
+                Input::OperatorGone { connection } => format!("input {connection}"),
+                other => panic!("unexpected {other:?}"),
+            },
+            Wake::Notice(..) => "notice".into(),
+            Wake::Idle(_) => "idle".into(),
+            Wake::Stop => "stop".into(),
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn inputs_and_deadlines_go_in_the_order_of_their_times_whatever_queue_they_are_in() {
+        let mut all = sources();
+        tokio::time::advance(Duration::from_secs(1)).await;
+        all.devices.send(arrival(30, 3)).await.unwrap();
+        all.devices.send(arrival(50, 5)).await.unwrap();
+        let asked = Asked {
+            arrival: arrival(20, 2),
+            reply: None,
+        };
+        all.people.send(asked).await.unwrap();
+        assert_eq!(next(&mut all, Some(40)).await, "input 2");
+        assert_eq!(next(&mut all, Some(40)).await, "input 3");
+        assert_eq!(next(&mut all, Some(40)).await, "deadline 40");
+        assert_eq!(
+            next(&mut all, Some(50)).await,
+            "input 5",
+            "an input as old as the deadline goes first"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_deadline_fires_at_its_time_when_nothing_comes() {
+        let mut all = sources();
+        assert_eq!(next(&mut all, Some(3000)).await, "deadline 3000");
+        assert!(all.clock.uptime() >= Uptime::from_millis(3000));
+        assert!(all.clock.uptime() < Uptime::from_millis(3010));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_input_stamped_before_the_deadline_by_a_task_that_wakes_with_it_goes_first() {
+        let mut all = sources();
+        let devices = all.devices.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(3000)).await;
+            devices.send(arrival(2999, 7)).await.unwrap();
+        });
+        assert_eq!(next(&mut all, Some(3000)).await, "input 7");
+        assert_eq!(next(&mut all, Some(3000)).await, "deadline 3000");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_wakes_the_loop_for_housekeeping_and_stop_wakes_it_at_once() {
+        let mut all = sources();
+        assert_eq!(next(&mut all, None).await, "idle");
+        all.devices.send(arrival(1, 1)).await.unwrap();
+        all.stop.send(true).unwrap();
+        assert_eq!(next(&mut all, None).await, "stop");
+    }
+}

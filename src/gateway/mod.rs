@@ -1,0 +1,147 @@
+//! The loop that owns the table, and what starts and stops whom. Imports every room below it; nobody below imports it.
+//!
+//! Decide, append, apply, act: the table decides, the journal makes it durable, the table applies it, and only then do
+//! lamps, readout and broker learn of it.
+
+pub mod clock;
+mod inputs;
+mod notify;
+mod recorder;
+#[cfg(test)]
+mod testing;
+pub mod view;
+
+pub use clock::{ClockSource, SystemClock};
+pub use recorder::MAX_EVENT_BYTES;
+pub use view::{DeviceView, JournalView, LockView, StateView, TableView};
+
+use crate::table::TableConfig;
+use crate::table::input::{Arrival, Condition, Input, OperatorAct, Person};
+use crate::table::rejection::Rejection;
+use crate::time::Clock;
+use inputs::Asked;
+use serde::Serialize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+
+/// Everything that the gateway is started with. Checked by whoever makes it.
+#[derive(Clone, Debug)]
+pub struct GatewayConfig {
+    /// `[table] site`.
+    pub site: String,
+    /// `[table] id`.
+    pub table: String,
+    /// The game and its settings.
+    pub game: TableConfig,
+    /// Where the journal's file is.
+    pub journal_directory: PathBuf,
+    /// Where "synchronised" comes from.
+    pub clock: ClockSource,
+    /// SHA-256 of the effective configuration in canonical form.
+    pub config_sha256: [u8; 32],
+}
+
+/// What the table can be asked and told from outside. Cheap to clone; whoever holds one can't hold the table up.
+#[derive(Clone)]
+pub struct Handle {
+    clock: Arc<dyn Clock>,
+    people: mpsc::Sender<Asked>,
+    table: watch::Receiver<Arc<TableView>>,
+    stop: watch::Sender<bool>,
+}
+
+/// Everything that can be looked at, put together when somebody looks.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct View {
+    /// The table, after its newest event.
+    #[serde(flatten)]
+    pub table: TableView,
+}
+
+/// Why a person's act was not done.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    /// The rules or the order of play make it impossible now.
+    #[error("{}", .0.text)]
+    Rejected(Rejection),
+    /// What happens can't be recorded, so nothing may happen.
+    #[error(
+        "the journal can't be written ({text}): nothing was done; play goes on by itself when it can be written again"
+    )]
+    JournalFailed {
+        /// The last error.
+        text: String,
+    },
+    /// The self-test failed: the table does nothing until it has passed.
+    #[error(
+        "the self-test failed ({text}): the table can't be used until the cause is gone and the daemon was started again"
+    )]
+    SelfTestFailed {
+        /// What failed.
+        text: String,
+    },
+    /// The daemon is stopping.
+    #[error("the daemon is stopping: nothing was done")]
+    Stopping,
+}
+
+/// What the uplink tells the journal's owner.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Notice {
+    /// A condition began or ended.
+    Condition {
+        /// Which.
+        condition: Condition,
+        /// For a person.
+        text: String,
+        /// It stands; else it is over.
+        standing: bool,
+    },
+}
+
+impl Handle {
+    /// What the loop knows, newest value first; changes wake the receiver.
+    #[must_use]
+    pub fn table(&self) -> watch::Receiver<Arc<TableView>> {
+        self.table.clone()
+    }
+
+    /// Everything there is to see now.
+    #[must_use]
+    pub fn look(&self) -> View {
+        View {
+            table: TableView::clone(&self.table.borrow()),
+        }
+    }
+
+    /// Does `act` in the name of `person`; the sentence says what was done.
+    ///
+    /// # Errors
+    /// A [`Refusal`] says why nothing was done.
+    pub async fn act(&self, person: Person, act: OperatorAct) -> Result<String, Refusal> {
+        let (reply, answer) = oneshot::channel();
+        self.ask(Input::Operator { person, act }, Some(reply)).await?;
+        answer.await.unwrap_or(Err(Refusal::Stopping))
+    }
+
+    /// The connection `connection` has ended: what belonged to it (Test, an opening) ends too.
+    pub async fn operator_gone(&self, connection: u64) {
+        // A stopping table forgets both anyway.
+        let _stopping = self.ask(Input::OperatorGone { connection }, None).await;
+    }
+
+    /// Begins a clean stop.
+    pub fn stop(&self) {
+        self.stop.send_replace(true);
+    }
+
+    async fn ask(&self, input: Input, reply: Option<oneshot::Sender<Result<String, Refusal>>>) -> Result<(), Refusal> {
+        let arrival = Arrival {
+            at: self.clock.uptime(),
+            input,
+        };
+        let asked = Asked { arrival, reply };
+        self.people.send(asked).await.map_err(|_| Refusal::Stopping)
+    }
+}

@@ -1,0 +1,176 @@
+//! What may be looked at from outside: plain values for `status`, the results display and a watcher. Nobody who looks can
+//! hold anybody up: the loop overwrites one slot, readers take it when they like.
+
+use crate::table::event::{self, ClockQuality, TableState};
+use serde::{Serialize, Serializer};
+use std::path::PathBuf;
+
+/// The table as the loop knows it, after its newest event.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct TableView {
+    /// `[table] site`.
+    pub site: String,
+    /// `[table] id`.
+    pub table: String,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Changes at each start of the daemon.
+    pub run_id: String,
+    /// When the run began, milliseconds since 1970 by the wall clock.
+    pub started_unix_ms: i64,
+    /// The game: "tai-sai".
+    pub game: &'static str,
+    /// "A" or "B"; `None` where the game has none.
+    pub style: Option<&'static str>,
+    /// "appendix-1" or "appendix-2".
+    pub layout: &'static str,
+    /// Mode, phase, round, locks, alerts.
+    pub state: StateView,
+    /// Why the table can't play at all: the self-test failed, or nothing can be recorded.
+    pub fault: Option<String>,
+    /// A file of approved digests exists; without one nothing is held back.
+    pub approval_enforced: bool,
+    /// The journal.
+    pub journal: JournalView,
+    /// Whether the wall clock follows a time server.
+    #[serde(serialize_with = "clock_word")]
+    pub clock: ClockQuality,
+}
+
+/// The journal, as far as the loop knows it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct JournalView {
+    /// Its UUID.
+    pub journal_id: String,
+    /// The newest event's number.
+    pub seqno: u64,
+    /// Its file.
+    pub path: PathBuf,
+    /// Megabytes free on its disk; `None` until the disk was asked.
+    pub free_mb: Option<u64>,
+}
+
+/// `TableState` in words for people and scripts: closed sets in lower case ("hold_next"), nothing numeric to look up.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct StateView {
+    /// "self_test", "closed", "opening", "open", "test", "journal_failed".
+    pub mode: String,
+    /// "ready", "tumbling", "betting", "closed", "landed", "entered"; empty outside play.
+    pub phase: String,
+    /// 0 outside a round.
+    pub round_id: u64,
+    /// Why the round is held: "exposed_early"; `None`: it is not.
+    pub held: Option<String>,
+    /// The call of the entered result.
+    pub call: Option<String>,
+    /// Settled by the cover, and a supervisor may reopen until the next spin.
+    pub settled_provisionally: bool,
+    /// Locks that stand.
+    pub locks: Vec<LockView>,
+    /// Ids of the lit areas.
+    pub lit: Vec<String>,
+    /// Names of the alerts that stand.
+    pub alerts: Vec<String>,
+    /// The devices of this table.
+    pub devices: Vec<DeviceView>,
+}
+
+/// One lock.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct LockView {
+    /// "hold_next" or "freeze".
+    pub kind: String,
+    /// "lamp", "tumbler", "journal" ...
+    pub reason: String,
+}
+
+/// One device, as the table sees it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct DeviceView {
+    /// "tumbler", "terminal", "layout_lamps", "result_lights".
+    pub kind: String,
+    /// Empty until it was greeted.
+    pub serial_number: String,
+    /// It can be used.
+    pub online: bool,
+    /// The game can't start a round without it.
+    pub needed: bool,
+}
+
+impl StateView {
+    /// In words.
+    #[must_use]
+    pub fn of(state: &TableState) -> Self {
+        StateView {
+            mode: word(state.mode().as_str_name(), "MODE_"),
+            phase: state.phase.clone(),
+            round_id: state.round_id,
+            held: match state.held() {
+                event::RoundHeldCause::Unspecified => None,
+                cause => Some(word(cause.as_str_name(), "ROUND_HELD_CAUSE_")),
+            },
+            call: Some(state.call.clone()).filter(|call| !call.is_empty()),
+            settled_provisionally: state.settled_provisionally,
+            locks: state
+                .locks
+                .iter()
+                .map(|lock| LockView {
+                    kind: word(lock.kind().as_str_name(), "TABLE_LOCKED_KIND_"),
+                    reason: word(lock.reason().as_str_name(), "TABLE_LOCKED_REASON_"),
+                })
+                .collect(),
+            lit: state.lit.iter().map(|area| area.id.clone()).collect(),
+            alerts: state.alerts.clone(),
+            devices: state.devices.iter().map(device).collect(),
+        }
+    }
+}
+
+fn device(device: &event::DeviceState) -> DeviceView {
+    let named = device.device.clone().unwrap_or_default();
+    DeviceView {
+        kind: word(named.kind().as_str_name(), "DEVICE_KIND_"),
+        serial_number: named.serial_number,
+        online: device.online,
+        needed: device.needed,
+    }
+}
+
+fn word(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
+}
+
+fn clock_word<S: Serializer>(clock: &ClockQuality, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&word(clock.as_str_name(), "CLOCK_QUALITY_"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::event::{Lock, Mode, RoundHeldCause, TableLockedKind, TableLockedReason};
+
+    #[test]
+    fn closed_sets_are_shown_as_lower_case_words() {
+        let mut state = TableState {
+            phase: "betting".into(),
+            round_id: 4,
+            ..TableState::default()
+        };
+        state.set_mode(Mode::Open);
+        state.set_held(RoundHeldCause::ExposedEarly);
+        let mut lock = Lock::default();
+        lock.set_kind(TableLockedKind::HoldNext);
+        lock.set_reason(TableLockedReason::LampBoard);
+        state.locks.push(lock);
+        let view = StateView::of(&state);
+        assert_eq!(
+            (view.mode.as_str(), view.held.as_deref()),
+            ("open", Some("exposed_early"))
+        );
+        assert_eq!(
+            (view.locks[0].kind.as_str(), view.locks[0].reason.as_str()),
+            ("hold_next", "lamp_board")
+        );
+        assert_eq!(view.call, None);
+    }
+}
