@@ -76,4 +76,5 @@ pub mod journal;
 pub mod rules;
 pub mod table;
 pub mod time;
+pub mod uplink;
 pub mod wire;
