@@ -306,6 +306,8 @@ pub enum Input {
     },
     /// Time passed: `Table::deadline` was reached.
     Deadline,
+    /// The daemon stops cleanly: what is only counted yet (equal refusals, lamp flicker) is written now.
+    Stopping,
 }
 
 /// Conditions outside the table that concern it.
