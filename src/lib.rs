@@ -71,6 +71,7 @@
 
 pub mod cli;
 pub mod device;
+pub mod display;
 pub mod gateway;
 pub mod journal;
 pub mod rules;

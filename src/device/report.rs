@@ -1,9 +1,6 @@
 //! What a person and the floor's statistics may know of a link: [`LinkReport`]. Holds no key, no dice, no lamp: only how well
 //! the line works.
 
-use std::collections::VecDeque;
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 
 use crate::table::input::{DeviceIdentity, DeviceKind};
@@ -156,8 +153,6 @@ pub struct RoundTrip {
     pub p50_us: u32,
     /// 99 of 100 were quicker, in microseconds.
     pub p99_us: u32,
-    /// Of how many.
-    pub of: u32,
 }
 
 /// The device's clock beside ours.
@@ -183,38 +178,5 @@ impl LinkReport {
             round_trip: None,
             clock: None,
         }
-    }
-}
-
-/// How many round trips the percentiles are of: at one PING a second, the last two minutes.
-const ROUND_TRIPS_KEPT: usize = 128;
-
-/// The newest round trips.
-#[derive(Debug, Default)]
-pub(super) struct RoundTrips(VecDeque<u32>);
-
-impl RoundTrips {
-    /// Adds one.
-    pub(super) fn add(&mut self, took: Duration) {
-        if self.0.len() == ROUND_TRIPS_KEPT {
-            self.0.pop_front();
-        }
-        self.0.push_back(u32::try_from(took.as_micros()).unwrap_or(u32::MAX));
-    }
-
-    /// Percentiles of what is kept; nearest rank.
-    pub(super) fn summary(&self) -> Option<RoundTrip> {
-        let mut sorted: Vec<u32> = self.0.iter().copied().collect();
-        sorted.sort_unstable();
-        let rank = |percent: usize| {
-            sorted
-                .get((sorted.len() * percent).div_ceil(100).saturating_sub(1))
-                .copied()
-        };
-        Some(RoundTrip {
-            p50_us: rank(50)?,
-            p99_us: rank(99)?,
-            of: u32::try_from(sorted.len()).unwrap_or(u32::MAX),
-        })
     }
 }
