@@ -1,5 +1,6 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
+pub mod devices;
 pub mod picture;
 
 use clap::{Parser, Subcommand};

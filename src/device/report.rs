@@ -20,6 +20,8 @@ pub struct LinkReport {
     pub text: String,
     /// Since when it stands so, in microseconds since the daemon's start.
     pub since_us: u64,
+    /// When this report was made, on the same clock.
+    pub at_us: u64,
     /// Who answered last; kept while the link is away.
     pub identity: Option<Identity>,
     /// Counted since the daemon's start.
@@ -138,8 +140,10 @@ pub struct Counts {
     pub resets: u64,
     /// DATA without a meaning known here, acknowledged and dropped.
     pub unknown: u64,
-    /// DATA that had to wait for room in the table's queue.
-    pub no_room: u64,
+    /// Strings and numbers in messages that had to be replaced.
+    pub mended: u64,
+    /// Frames of ours that a line which takes nothing has cost.
+    pub out_dropped: u64,
     /// Keys and entries older than 2 s when they arrived.
     pub stale: u64,
     /// Dice readings dropped because the cover was on.
@@ -173,6 +177,7 @@ impl LinkReport {
             state: LinkState::Down,
             text: String::new(),
             since_us: 0,
+            at_us: 0,
             identity: None,
             counts: Counts::default(),
             round_trip: None,

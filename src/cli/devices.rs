@@ -1,0 +1,235 @@
+//! `tablegate devices`: how well each device's line works, for a person at the table and for scripts. Only draws what the
+//! daemon reports; the control client brings it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use crate::device::{Counts, LinkReport, LinkState};
+
+/// The reports as text, one block a device.
+#[must_use]
+pub fn render(reports: &[LinkReport]) -> String {
+    let mut text = String::new();
+    if reports.is_empty() {
+        text.push_str("No devices are configured.\n");
+    }
+    for report in reports {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        block(&mut text, report);
+    }
+    text
+}
+
+/// The reports as JSON, with a line break at the end.
+///
+/// # Errors
+/// Never in practice: a report holds nothing that JSON can't.
+pub fn render_json(reports: &[LinkReport]) -> Result<String, serde_json::Error> {
+    let mut text = serde_json::to_string_pretty(reports)?;
+    text.push('\n');
+    Ok(text)
+}
+
+fn block(text: &mut String, report: &LinkReport) {
+    let since = Duration::from_micros(report.at_us.saturating_sub(report.since_us));
+    push(
+        text,
+        format_args!(
+            "{}  {} for {}\n",
+            report.kind.word(),
+            state(report.state),
+            spoken(since)
+        ),
+    );
+    if !report.text.is_empty() {
+        push(text, format_args!("  {}\n", report.text));
+    }
+    match &report.resolved {
+        Some(resolved) if *resolved != report.port => {
+            push(text, format_args!("  port        {} -> {resolved}\n", report.port));
+        }
+        Some(_) | None => push(text, format_args!("  port        {}\n", report.port)),
+    }
+    match &report.identity {
+        Some(who) => {
+            push(
+                text,
+                format_args!(
+                    "  identity    serial {}, firmware {}, boot {:08x}",
+                    or_dash(&who.serial_number),
+                    or_dash(&who.firmware),
+                    who.boot_id
+                ),
+            );
+            if who.lamp_count > 0 {
+                push(text, format_args!(", {} lamps", who.lamp_count));
+            }
+            text.push('\n');
+        }
+        None => text.push_str("  identity    none has answered yet\n"),
+    }
+    counted(text, &report.counts);
+    match report.round_trip {
+        Some(trip) => push(
+            text,
+            format_args!(
+                "  round trip  half within {}, 99 of 100 within {}\n",
+                milliseconds(trip.p50_us),
+                milliseconds(trip.p99_us)
+            ),
+        ),
+        None => text.push_str("  round trip  none measured\n"),
+    }
+    match report.clock {
+        Some(clock) => push(
+            text,
+            format_args!("  clock       {:+} ppm against ours\n", clock.drift_ppm),
+        ),
+        None => text.push_str("  clock       can't be related to ours\n"),
+    }
+}
+
+fn counted(text: &mut String, counts: &Counts) {
+    push(
+        text,
+        format_args!("  frames      {} in, {} out\n", counts.frames_in, counts.frames_out),
+    );
+    push(
+        text,
+        format_args!(
+            "  errors      CRC {}, repeats {} in, {} out",
+            counts.crc_errors, counts.repeats_in, counts.repeats_out
+        ),
+    );
+    for (name, count) in [
+        ("noise", counts.noise),
+        ("other version", counts.other_version),
+        ("echoes", counts.echoes),
+        ("resets", counts.resets),
+        ("unknown messages", counts.unknown),
+        ("mended fields", counts.mended),
+        ("lost for want of room", counts.out_dropped),
+        ("stale keys", counts.stale),
+        ("readings under the cover", counts.under_cover),
+    ] {
+        if count > 0 {
+            push(text, format_args!(", {name} {count}"));
+        }
+    }
+    text.push('\n');
+    push(
+        text,
+        format_args!(
+            "  since start opened {} times, up {} times\n",
+            counts.opened, counts.sessions
+        ),
+    );
+}
+
+const fn state(state: LinkState) -> &'static str {
+    match state {
+        LinkState::Down => "down",
+        LinkState::Greeting => "greeting",
+        LinkState::Up => "up",
+        LinkState::Silent => "silent",
+    }
+}
+
+fn or_dash(text: &str) -> &str {
+    if text.is_empty() { "-" } else { text }
+}
+
+fn milliseconds(micros: u32) -> String {
+    format!("{}.{} ms", micros / 1000, micros % 1000 / 100)
+}
+
+fn spoken(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, s) => format!("{s} s"),
+        (0, 0, m, s) => format!("{m} min {s} s"),
+        (0, h, m, _) => format!("{h} h {m} min"),
+        (d, h, _, _) => format!("{d} d {h} h"),
+    }
+}
+
+fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing to a String can't fail.
+    let _ = text.write_fmt(arguments);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::{DeviceClock, Identity, Kind, RoundTrip};
+
+    fn report() -> LinkReport {
+        let mut report = LinkReport::new(Kind::Terminal, "/dev/serial/by-id/usb-ET-2_0042-if00".into());
+        report.resolved = Some("/dev/ttyUSB1".into());
+        report.state = LinkState::Up;
+        report.since_us = 5_000_000;
+        report.at_us = 7_385_000_000;
+        report.identity = Some(Identity {
+            serial_number: "0042".into(),
+            firmware: "1.3".into(),
+            boot_id: 0x7f3a,
+            lamp_count: 0,
+        });
+        report.counts.frames_in = 1203;
+        report.counts.frames_out = 1188;
+        report.counts.repeats_out = 1;
+        report.counts.opened = 1;
+        report.counts.sessions = 1;
+        report.round_trip = Some(RoundTrip {
+            p50_us: 1234,
+            p99_us: 15_999,
+        });
+        report.clock = Some(DeviceClock { drift_ppm: -12 });
+        report
+    }
+
+    #[test]
+    fn a_link_that_is_up() {
+        insta::assert_snapshot!(render(&[report()]), @"
+        terminal  up for 2 h 3 min
+          port        /dev/serial/by-id/usb-ET-2_0042-if00 -> /dev/ttyUSB1
+          identity    serial 0042, firmware 1.3, boot 00007f3a
+          frames      1203 in, 1188 out
+          errors      CRC 0, repeats 0 in, 1 out
+          since start opened 1 times, up 1 times
+          round trip  half within 1.2 ms, 99 of 100 within 15.9 ms
+          clock       -12 ppm against ours
+        ");
+    }
+
+    #[test]
+    fn a_link_that_is_down_says_why() {
+        let mut down = LinkReport::new(Kind::Lamps, "/dev/ttyUSB0".into());
+        down.text = "/dev/ttyUSB0 is held by minicom (pid 612)".into();
+        down.counts.crc_errors = 3;
+        down.counts.noise = 17;
+        let text = render(&[report(), down]);
+        let (_, last) = text.split_once("\n\n").unwrap();
+        insta::assert_snapshot!(last, @"
+        lamps  down for 0 s
+          /dev/ttyUSB0 is held by minicom (pid 612)
+          port        /dev/ttyUSB0
+          identity    none has answered yet
+          frames      0 in, 0 out
+          errors      CRC 3, repeats 0 in, 0 out, noise 17
+          since start opened 0 times, up 0 times
+          round trip  none measured
+          clock       can't be related to ours
+        ");
+    }
+
+    #[test]
+    fn json_reads_back_to_the_same() {
+        let reports = vec![report()];
+        let json = render_json(&reports).unwrap();
+        assert_eq!(serde_json::from_str::<Vec<LinkReport>>(&json).unwrap(), reports);
+        assert!(json.contains("\"state\": \"up\""), "{json}");
+    }
+}
