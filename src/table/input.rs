@@ -315,6 +315,8 @@ pub enum Input {
 pub enum Condition {
     /// Less room than `min_free_mb`, or the ballast used up: holds the next round.
     DiskLow,
+    /// Nothing old is deleted (no clock source), and the disk is 80 % full: an alert.
+    DiskFilling,
     /// The journal could not be written for a time: freezes the table until a supervisor's word.
     JournalFailed,
     /// A journal was moved aside: holds the next round.
