@@ -203,6 +203,10 @@ static TABLE: [(&str, Wager); ALTERNATIVE] = [
 ];
 
 /// The ids of [`TABLE`], for callers that need nothing else.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "evaluated by the compiler, which refuses an index out of range"
+)]
 static IDS: [&str; ALTERNATIVE] = {
     let mut ids = [""; ALTERNATIVE];
     let mut at = 0;
@@ -385,4 +389,35 @@ pub fn paytable_text(layout: Layout) -> String {
         text.push('\n');
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sha2::{Digest, Sha256};
+
+    /// If this fails, an area, its place or its odds changed: `RULES_VERSION` has to change with them.
+    #[test]
+    fn canonical_texts_are_frozen_for_this_version_of_the_rules() {
+        assert_eq!(crate::rules::RULES_VERSION, "1");
+        let digest = |text: String| -> String { Sha256::digest(text).iter().map(|b| format!("{b:02x}")).collect() };
+        insta::assert_snapshot!(digest(areas_text(Layout::Appendix1)), @"db55bc4f5f8ff8e2bd380f2281e937a8d07be06798df5d061abe94f5a3bca7c0");
+        insta::assert_snapshot!(digest(areas_text(Layout::Appendix2)), @"a1837d3fd3cfa864f05f7bf0acd123f8631c59fd3df8d027e2565bb2a07389a0");
+        insta::assert_snapshot!(digest(paytable_text(Layout::Appendix1)), @"6d24a632d698343bba72d2eaab442461764adcbd8df76f2f3e0e6e90a26b0844");
+        insta::assert_snapshot!(digest(paytable_text(Layout::Appendix2)), @"432602668821eb46f1779624b5eaf12ca334bee0c6a79f17948c057f921f3889");
+    }
+
+    #[test]
+    fn odds_pay_whole_units_only_and_never_overflow() {
+        let odds = Odds { pays: 15, per: 2 };
+        assert_eq!(odds.profit(3), Some(22));
+        assert_eq!(odds.profit(u64::MAX), None);
+        assert_eq!(Odds { pays: 1, per: 0 }.profit(1), None);
+    }
+
+    #[test]
+    fn face_lines_of_the_paytable_have_all_three_odds() {
+        assert!(paytable_text(Layout::Appendix1).contains("\nface_3 1/1 2/1 12/1\n"));
+        assert_eq!(paytable_text(Layout::Appendix2).lines().count(), 107);
+    }
 }
