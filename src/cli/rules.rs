@@ -1,0 +1,165 @@
+//! `tablegate rules`: what the law as we read it says of a result. Needs no table and no daemon.
+
+use super::ending::{Failure, in_colour, print, print_json};
+use super::picture::{self, Paint};
+use crate::rules::RULES_VERSION;
+use crate::rules::tai_sai::{self, Layout, wager};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// What the law says of a result, and what a code means.
+#[derive(Args, Debug)]
+pub struct Rules {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Areas, odds, call and rules for three dice.
+    #[command(after_help = "Example:\n  tablegate rules outcome 1 3 6 --layout appendix-2")]
+    Outcome(Outcome),
+}
+
+#[derive(Args, Debug)]
+struct Outcome {
+    /// What the three dice show, in any order.
+    #[arg(value_name = "FACE", num_args = 3, required = true, value_parser = clap::value_parser!(u8).range(1..=6))]
+    faces: Vec<u8>,
+    /// The table's layout.
+    #[arg(long, value_enum, default_value_t = LayoutName::Appendix1)]
+    layout: LayoutName,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum LayoutName {
+    /// Standard: 50 areas.
+    #[value(name = "appendix-1")]
+    Appendix1,
+    /// Alternative: 106 areas.
+    #[value(name = "appendix-2")]
+    Appendix2,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// What is wrong with the question.
+pub fn run(rules: Rules) -> Result<(), Failure> {
+    match rules.command {
+        Command::Outcome(outcome) => run_outcome(&outcome),
+    }
+}
+
+/// What is printed of a result.
+#[derive(Serialize, Debug)]
+struct Said {
+    game: &'static str,
+    layout: &'static str,
+    faces: [u8; 3],
+    total: u8,
+    call: String,
+    areas: Vec<SaidArea>,
+    rules: [&'static str; 3],
+    rules_version: &'static str,
+}
+
+#[derive(Serialize, Debug)]
+struct SaidArea {
+    id: &'static str,
+    pays: u32,
+    per: u32,
+    rule: &'static str,
+}
+
+/// Beside the rule of each wager: the call, the lamps, the odds.
+const RULES: [&str; 3] = ["NZ Div 9 r6.3", "NZ Div 9 r3.3(b)", wager::ODDS_RULE];
+
+fn say(faces: [u8; 3], layout: Layout) -> Said {
+    let areas = wager::wagers(layout)
+        .iter()
+        .filter_map(|(id, wager)| {
+            let odds = wager.pays(faces)?;
+            Some(SaidArea {
+                id,
+                pays: odds.pays,
+                per: odds.per,
+                rule: wager.rule(),
+            })
+        })
+        .collect();
+    Said {
+        game: "tai-sai",
+        layout: layout.name(),
+        faces: tai_sai::sorted(faces),
+        total: tai_sai::total(faces),
+        call: tai_sai::call(faces),
+        areas,
+        rules: RULES,
+        rules_version: RULES_VERSION,
+    }
+}
+
+fn run_outcome(outcome: &Outcome) -> Result<(), Failure> {
+    let faces: [u8; 3] = outcome
+        .faces
+        .as_slice()
+        .try_into()
+        .map_err(|_| Failure::usage("a result is three faces of 1 to 6: tablegate rules outcome 1 3 6"))?;
+    let layout = match outcome.layout {
+        LayoutName::Appendix1 => Layout::Appendix1,
+        LayoutName::Appendix2 => Layout::Appendix2,
+    };
+    let said = say(faces, layout);
+    if outcome.json {
+        return print_json(&said);
+    }
+    let paint = if in_colour() { Paint::Colour } else { Paint::Plain };
+    print(&drawn(&said, layout, paint))
+}
+
+fn drawn(said: &Said, layout: Layout, paint: Paint) -> String {
+    let mut text = format!("{}\n\n", said.call);
+    let lit: BTreeSet<String> = said.areas.iter().map(|area| area.id.to_owned()).collect();
+    for line in picture::lines(layout, &lit, paint) {
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    // Writing to a String can't fail.
+    let _ = writeln!(text, "\n{:<14}{:<12}rule", "area", "pays");
+    for area in &said.areas {
+        let pays = format!("{} to {}", area.pays, area.per);
+        let _ = writeln!(text, "{:<14}{pays:<12}{}", area.id, area.rule);
+    }
+    let [call, lamps, odds] = said.rules;
+    let _ = writeln!(
+        text,
+        "\nCall: {call}. Lamps: {lamps}. Odds: {odds}. Layout: {}. Rules version {}.",
+        said.layout, said.rules_version
+    );
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_result_is_told_whole() {
+        insta::assert_snapshot!(drawn(
+            &say([6, 1, 1], Layout::Appendix1),
+            Layout::Appendix1,
+            Paint::Plain
+        ));
+    }
+
+    #[test]
+    fn a_result_is_told_to_scripts() {
+        insta::assert_snapshot!(serde_json::to_string_pretty(&say([3, 3, 3], Layout::Appendix2)).unwrap());
+    }
+}
