@@ -3,9 +3,11 @@
 //! Each source is a bounded queue with a slot for its oldest entry; the oldest of the slots goes first, and a deadline goes
 //! before every input that is younger than it and after every input that is older.
 
-use super::{Notice, Refusal};
+use super::Refusal;
 use crate::table::input::{Arrival, Input};
 use crate::time::{Clock, Uptime};
+use crate::uplink::Notice;
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -35,6 +37,16 @@ struct Queue<T> {
     oldest: Option<T>,
 }
 
+impl Asked {
+    /// Answers, when somebody waits.
+    pub(super) fn answer(self, answer: Result<String, Refusal>) {
+        if let Some(reply) = self.reply {
+            // Whoever asked may have gone.
+            let _gone = reply.send(answer);
+        }
+    }
+}
+
 impl<T> Queue<T> {
     fn new(receiver: mpsc::Receiver<T>) -> Self {
         Queue { receiver, oldest: None }
@@ -60,10 +72,13 @@ pub(super) struct Inputs {
     clock: Arc<dyn Clock>,
     devices: Queue<Arrival>,
     people: Queue<Asked>,
-    notices: Queue<(Uptime, Notice)>,
+    notices: Queue<Notice>,
+    /// What was kept while nothing could be recorded; goes before everything else.
+    kept: VecDeque<Wake>,
     stop: watch::Receiver<bool>,
-    /// The longest wait for anything.
+    /// How often housekeeping is due, and when next.
     idle: Duration,
+    idle_at: Uptime,
 }
 
 impl Inputs {
@@ -71,7 +86,7 @@ impl Inputs {
         clock: Arc<dyn Clock>,
         devices: mpsc::Receiver<Arrival>,
         people: mpsc::Receiver<Asked>,
-        notices: mpsc::Receiver<(Uptime, Notice)>,
+        notices: mpsc::Receiver<Notice>,
         stop: watch::Receiver<bool>,
         idle: Duration,
     ) -> Self {
@@ -80,26 +95,40 @@ impl Inputs {
             devices: Queue::new(devices),
             people: Queue::new(people),
             notices: Queue::new(notices),
+            kept: VecDeque::new(),
             stop,
             idle,
+            idle_at: Uptime::ZERO,
         }
+    }
+
+    /// Comes next, in this order, stamped as arriving now.
+    pub(super) fn keep(&mut self, inputs: impl Iterator<Item = Input>, notices: impl Iterator<Item = Notice>) {
+        let at = self.clock.uptime();
+        let inputs = inputs.map(|input| {
+            Wake::Input(Asked {
+                arrival: Arrival { at, input },
+                reply: None,
+            })
+        });
+        self.kept
+            .extend(inputs.chain(notices.map(|notice| Wake::Notice(at, notice))));
     }
 
     /// The next thing to look at. Losing this future loses nothing.
     pub(super) async fn next(&mut self, deadline: Option<Uptime>) -> Wake {
-        let idle_at = self.clock.uptime() + self.idle;
         let mut settled = false;
         loop {
             if *self.stop.borrow_and_update() {
                 return Wake::Stop;
             }
-            self.devices.fill();
-            self.people.fill();
-            self.notices.fill();
-            if let Some(wake) = self.take_older_than(deadline) {
-                return wake;
+            if let Some(kept) = self.kept.pop_front() {
+                return kept;
             }
             let now = self.clock.uptime();
+            if let Some(wake) = self.take_oldest(deadline, now) {
+                return wake;
+            }
             match deadline {
                 // Whoever was woken together with this loop stamps and queues its input first.
                 Some(at) if at <= now && !settled => {
@@ -108,10 +137,9 @@ impl Inputs {
                     continue;
                 }
                 Some(at) if at <= now => return deadline_reached(at),
-                Some(_) | None if idle_at <= now => return Wake::Idle(now),
                 Some(_) | None => {}
             }
-            let until = deadline.map_or(idle_at, |at| at.min(idle_at)).since(now);
+            let until = deadline.map_or(self.idle_at, |at| at.min(self.idle_at)).since(now);
             tokio::select! {
                 () = self.devices.wait() => {}
                 () = self.people.wait() => {}
@@ -122,23 +150,31 @@ impl Inputs {
         }
     }
 
-    /// The oldest entry of all queues; the deadline when that is older still; `None` when nothing is queued.
-    fn take_older_than(&mut self, deadline: Option<Uptime>) -> Option<Wake> {
+    /// The oldest entry of all queues; the deadline or housekeeping when that is older still; `None` when nothing is due.
+    fn take_oldest(&mut self, deadline: Option<Uptime>, now: Uptime) -> Option<Wake> {
+        self.devices.fill();
+        self.people.fill();
+        self.notices.fill();
         let device = self.devices.oldest.as_ref().map(|arrival| arrival.at);
         let person = self.people.oldest.as_ref().map(|asked| asked.arrival.at);
-        let notice = self.notices.oldest.as_ref().map(|(at, _)| *at);
-        let oldest = [device, person, notice].into_iter().flatten().min()?;
-        if let Some(at) = deadline.filter(|at| *at < oldest) {
+        let queued = [device, person].into_iter().flatten().min();
+        let older_than_queued = |at: Uptime| queued.is_none_or(|oldest| at < oldest);
+        if let (Some(at), Some(_)) = (deadline.filter(|at| older_than_queued(*at)), queued) {
             return Some(deadline_reached(at));
         }
-        if device == Some(oldest) {
-            let arrival = self.devices.oldest.take()?;
-            return Some(Wake::Input(Asked { arrival, reply: None }));
+        if self.idle_at <= now && older_than_queued(self.idle_at) {
+            self.idle_at = now + self.idle;
+            return Some(Wake::Idle(now));
         }
-        if person == Some(oldest) {
-            return self.people.oldest.take().map(Wake::Input);
+        match (device, person) {
+            (Some(device), Some(person)) if person < device => self.people.oldest.take().map(Wake::Input),
+            (Some(_), _) => {
+                let arrival = self.devices.oldest.take()?;
+                Some(Wake::Input(Asked { arrival, reply: None }))
+            }
+            (None, Some(_)) => self.people.oldest.take().map(Wake::Input),
+            (None, None) => self.notices.oldest.take().map(|notice| Wake::Notice(now, notice)),
         }
-        self.notices.oldest.take().map(|(at, notice)| Wake::Notice(at, notice))
     }
 }
 
@@ -163,7 +199,7 @@ mod tests {
         devices: mpsc::Sender<Arrival>,
         people: mpsc::Sender<Asked>,
         stop: watch::Sender<bool>,
-        _notices: mpsc::Sender<(Uptime, Notice)>,
+        _notices: mpsc::Sender<Notice>,
     }
 
     fn sources() -> Sources {
@@ -215,6 +251,11 @@ mod tests {
             reply: None,
         };
         all.people.send(asked).await.unwrap();
+        assert_eq!(
+            next(&mut all, Some(40)).await,
+            "idle",
+            "housekeeping is due since the start"
+        );
         assert_eq!(next(&mut all, Some(40)).await, "input 2");
         assert_eq!(next(&mut all, Some(40)).await, "input 3");
         assert_eq!(next(&mut all, Some(40)).await, "deadline 40");
@@ -228,6 +269,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_deadline_fires_at_its_time_when_nothing_comes() {
         let mut all = sources();
+        assert_eq!(next(&mut all, None).await, "idle");
         assert_eq!(next(&mut all, Some(3000)).await, "deadline 3000");
         assert!(all.clock.uptime() >= Uptime::from_millis(3000));
         assert!(all.clock.uptime() < Uptime::from_millis(3010));
@@ -241,6 +283,7 @@ mod tests {
             tokio::time::sleep(Duration::from_millis(3000)).await;
             devices.send(arrival(2999, 7)).await.unwrap();
         });
+        assert_eq!(next(&mut all, None).await, "idle");
         assert_eq!(next(&mut all, Some(3000)).await, "input 7");
         assert_eq!(next(&mut all, Some(3000)).await, "deadline 3000");
     }

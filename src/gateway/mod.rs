@@ -6,17 +6,22 @@
 pub mod clock;
 mod inputs;
 mod notify;
+mod outlets;
 mod recorder;
+mod store;
+mod table_loop;
 #[cfg(test)]
 mod testing;
+mod upkeep;
 pub mod view;
+mod volatile;
 
 pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
 pub use view::{DeviceView, JournalView, LockView, StateView, TableView};
 
 use crate::table::TableConfig;
-use crate::table::input::{Arrival, Condition, Input, OperatorAct, Person};
+use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
 use inputs::Asked;
@@ -84,20 +89,6 @@ pub enum Refusal {
     /// The daemon is stopping.
     #[error("the daemon is stopping: nothing was done")]
     Stopping,
-}
-
-/// What the uplink tells the journal's owner.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Notice {
-    /// A condition began or ended.
-    Condition {
-        /// Which.
-        condition: Condition,
-        /// For a person.
-        text: String,
-        /// It stands; else it is over.
-        standing: bool,
-    },
 }
 
 impl Handle {

@@ -1,0 +1,247 @@
+//! The loop that owns the table: decide, append, apply, act. It awaits the next input and the journal, and nothing else;
+//! no reader, no device and no broker can hold it up.
+
+use super::Refusal;
+use super::inputs::{Asked, Inputs, Wake};
+use super::notify::Watchdog;
+use super::outlets::Outlets;
+use super::recorder::{Batch, Recorder, gateway_fact};
+use super::store::{Pending, Store};
+use super::upkeep::Upkeep;
+use crate::table::event::{Body, CheckpointRecorded, EventSetAside, Fact, GatewayStopped};
+use crate::table::input::{Arrival, Condition, Input};
+use crate::table::{Seen, Table};
+use crate::time::{Clock, Uptime};
+use crate::uplink::Notice;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An append that takes longer is an alert: a disk this slow will fail, and dealers notice the lamps.
+pub(super) const APPEND_SLOW: Duration = Duration::from_millis(500);
+
+/// An append that takes longer has failed: nobody at a table waits longer for lamps.
+pub(super) const APPEND_FAILED: Duration = Duration::from_secs(5);
+
+/// One task, one table.
+pub(super) struct TableLoop {
+    pub(super) table: Table,
+    pub(super) recorder: Recorder,
+    pub(super) store: Box<dyn Store>,
+    pub(super) inputs: Inputs,
+    pub(super) outlets: Outlets,
+    pub(super) upkeep: Upkeep,
+    pub(super) watchdog: Watchdog,
+    pub(super) clock: Arc<dyn Clock>,
+    /// Time never runs backwards for the table, whatever queue an input came through.
+    pub(super) now: Uptime,
+}
+
+/// Why the loop ended.
+#[derive(Debug)]
+pub(super) enum Ended {
+    /// It was asked to stop, and the journal's last event says so.
+    Stopped,
+    /// It was asked to stop while nothing could be recorded.
+    StoppedUnrecorded,
+    /// The floor knows more than the journal: a new journal must be begun.
+    RolledBack(crate::table::event::Head),
+}
+
+/// What could not be recorded, and why.
+pub(super) struct Trouble {
+    pub(super) text: String,
+    /// The append that took too long: it may still become durable, and then it happened.
+    pub(super) late: Option<Late>,
+}
+
+/// An append that was given up waiting for.
+pub(super) struct Late {
+    pub(super) pending: Pending,
+    pub(super) batch: Batch,
+    pub(super) seen: Option<Seen>,
+}
+
+impl TableLoop {
+    /// Runs until it is asked to stop.
+    pub(super) async fn run(&mut self) -> Ended {
+        loop {
+            let outcome = match self.inputs.next(self.table.deadline()).await {
+                Wake::Input(asked) => self.take(asked).await,
+                Wake::Notice(at, notice) => match self.heed(at, notice).await {
+                    Ok(None) => Ok(()),
+                    Ok(Some(ended)) => return ended,
+                    Err(trouble) => Err(trouble),
+                },
+                Wake::Idle(now) => self.keep_house(now).await,
+                Wake::Stop => return self.finish().await,
+            };
+            if let Err(trouble) = outcome {
+                if let Some(ended) = self.ride_out(trouble).await {
+                    return ended;
+                }
+            }
+            self.watchdog.progress(self.clock.uptime());
+        }
+    }
+
+    /// Decide, append, apply, act. A failed append means that the input did not happen.
+    pub(super) async fn take(&mut self, asked: Asked) -> Result<(), Trouble> {
+        self.now = self.now.max(asked.arrival.at);
+        let decision = self.table.decide(self.now, &asked.arrival.input);
+        let recorded = !decision.facts.is_empty();
+        let outcome = match recorded {
+            true => self.record(decision.facts).await,
+            false => Ok(()),
+        };
+        if let Err(mut trouble) = outcome {
+            let text = trouble.text.clone();
+            asked.answer(Err(Refusal::JournalFailed { text }));
+            if let Some(late) = &mut trouble.late {
+                late.seen = Some(decision.seen);
+            }
+            return Err(trouble);
+        }
+        self.table.note(decision.seen);
+        self.outlets.show(self.table.indicators());
+        self.outlets.command(decision.commands);
+        if let Some(answer) = decision.answer {
+            asked.answer(answer.map_err(Refusal::Rejected));
+        }
+        if recorded {
+            self.outlets.publish(self.table.state(), self.recorder.head());
+            self.checkpoint_when_due().await?;
+        }
+        Ok(())
+    }
+
+    /// Makes `facts` durable, then folds them into the table. An error changed nothing.
+    pub(super) async fn record(&mut self, facts: Vec<Fact>) -> Result<(), Trouble> {
+        let mut batch = self.recorder.seal(self.now, facts).map_err(|error| Trouble {
+            text: error.to_string(),
+            late: None,
+        })?;
+        if batch.events.is_empty() {
+            return Ok(());
+        }
+        let records = std::mem::take(&mut batch.records);
+        self.append(self.store.append(records), batch).await
+    }
+
+    /// Waits for an append as long as anybody waits.
+    pub(super) async fn append(&mut self, mut pending: Pending, batch: Batch) -> Result<(), Trouble> {
+        let began = self.clock.uptime();
+        match tokio::time::timeout(APPEND_FAILED, &mut pending).await {
+            Ok(Ok(())) => {
+                self.fold(&batch);
+                self.upkeep
+                    .appended(self.clock.uptime(), self.clock.uptime().since(began));
+                Ok(())
+            }
+            Ok(Err(text)) => Err(Trouble { text, late: None }),
+            Err(_) => Err(Trouble {
+                text: format!("an append took longer than {} s", APPEND_FAILED.as_secs()),
+                late: Some(Late {
+                    pending,
+                    batch,
+                    seen: None,
+                }),
+            }),
+        }
+    }
+
+    /// What is durable has happened.
+    pub(super) fn fold(&mut self, batch: &Batch) {
+        self.recorder.committed(batch);
+        for event in &batch.events {
+            self.table.apply(event);
+        }
+        self.upkeep.recorded(&batch.events);
+    }
+
+    /// An input of the gateway's own.
+    pub(super) async fn tell_table(&mut self, input: Input) -> Result<(), Trouble> {
+        let at = self.clock.uptime();
+        let arrival = Arrival { at, input };
+        self.take(Asked { arrival, reply: None }).await
+    }
+
+    /// What the uplink wants of the journal's owner.
+    async fn heed(&mut self, at: Uptime, notice: Notice) -> Result<Option<Ended>, Trouble> {
+        self.now = self.now.max(at);
+        match notice {
+            Notice::Condition {
+                condition,
+                text,
+                standing,
+            } => self.tell_table(condition_input(condition, text, standing)).await?,
+            Notice::SetAside { seqno, reason } => {
+                let mut body = EventSetAside { seqno, reason: 0 };
+                body.set_reason(reason);
+                self.record(vec![gateway_fact(Body::EventSetAside(body))]).await?;
+                let text =
+                    format!("event {seqno} is refused by every broker and was set aside; a replay still offers it");
+                self.tell_table(condition_input(Condition::EventSetAside, text, true))
+                    .await?;
+            }
+            Notice::RolledBack { found } => return Ok(Some(Ended::RolledBack(found))),
+        }
+        Ok(None)
+    }
+
+    /// Every 10,000 events, and when the table has closed, recovery gets a new place to begin.
+    async fn checkpoint_when_due(&mut self) -> Result<(), Trouble> {
+        if self.upkeep.checkpoint_is_due() {
+            let fact = self.checkpoint();
+            self.record(vec![fact]).await?;
+            self.outlets.publish(self.table.state(), self.recorder.head());
+        }
+        if self.table.is_between_rounds() && self.upkeep.take_tidy() {
+            self.store.tidy();
+        }
+        Ok(())
+    }
+
+    /// The state after the newest event.
+    pub(super) fn checkpoint(&self) -> Fact {
+        let head = self.recorder.head();
+        gateway_fact(Body::CheckpointRecorded(CheckpointRecorded {
+            through_seqno: head.seqno,
+            sha256: head.sha256.clone(),
+            state: Some(self.table.checkpoint()),
+            key_id: String::new(),
+            signature: Vec::new(),
+        }))
+    }
+
+    /// What was only counted is written, then the run's last event.
+    async fn finish(&mut self) -> Ended {
+        super::notify::stopping();
+        let counted = self.tell_table(Input::Stopping).await;
+        let last = match counted {
+            Ok(()) => {
+                self.record(vec![gateway_fact(Body::GatewayStopped(GatewayStopped {}))])
+                    .await
+            }
+            Err(trouble) => Err(trouble),
+        };
+        match last {
+            Ok(()) => {
+                self.outlets.publish(self.table.state(), self.recorder.head());
+                Ended::Stopped
+            }
+            Err(trouble) => {
+                tracing::error!(error = %trouble.text, "the end of this run could not be recorded");
+                Ended::StoppedUnrecorded
+            }
+        }
+    }
+}
+
+/// A condition as the table's input.
+pub(super) fn condition_input(condition: Condition, text: String, standing: bool) -> Input {
+    Input::Condition {
+        condition,
+        text,
+        standing,
+    }
+}

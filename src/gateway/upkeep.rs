@@ -1,0 +1,275 @@
+//! Housekeeping: when a checkpoint, a look at the disk, at the clock or at old events is due. Works between inputs, in the
+//! loop, so that what it records has its place in the order.
+
+use super::clock::Synchronisation;
+use super::recorder::gateway_fact;
+use super::store::Room;
+use super::table_loop::{TableLoop, Trouble, condition_input};
+use crate::table::event::{Body, ClockQuality, Event, EventsExpired};
+use crate::table::input::Condition;
+use crate::time::Uptime;
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// Recovery reads at most this many events: about a second on a slow disk, some days of play.
+pub(super) const CHECKPOINT_EVERY: u64 = 10_000;
+
+/// How often the loop looks after itself. An idle loop costs microseconds each time.
+pub(super) const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// A disk fills by other programs' doing too, but not in seconds.
+const ASK_DISK_EVERY: Duration = Duration::from_secs(10);
+
+/// Old events are looked for this often; at most a day's worth is deleted a day.
+const EXPIRE_EVERY: Duration = Duration::from_secs(24 * 3600);
+
+/// The first look for old events after a start. Not at once: a start is when a table is waited for.
+const FIRST_EXPIRE: Duration = Duration::from_secs(300);
+
+/// Between rounds, the write-ahead log is moved into the file when at least this many events were appended since.
+/// It keeps the log at some hundred kilobytes.
+const TIDY_AFTER: u64 = 64;
+
+/// The alert of a slow journal ends when no append was slow for this long.
+const SLOW_FOR: Duration = Duration::from_secs(60);
+
+/// A clock may be unsynchronised for this long after a start or a loss before it is an alert: time servers take minutes.
+const UNSYNCHRONISED_FOR: Duration = Duration::from_secs(600);
+
+/// Without a synchronised clock nothing is deleted, so the disk is watched from here on, in percent in use.
+const DISK_ALERT_PERCENT: u64 = 80;
+
+/// What is due when.
+pub(super) struct Upkeep {
+    synchronisation: watch::Receiver<Synchronisation>,
+    /// `[clock] source = "none"`: retention deletes nothing.
+    clock_is_watched: bool,
+    since_checkpoint: u64,
+    checkpoint_asked: bool,
+    since_tidy: u64,
+    slow_at: Option<Uptime>,
+    slow_raised: bool,
+    ask_disk_at: Uptime,
+    disk_low: bool,
+    disk_filling: bool,
+    expire_at: Uptime,
+    unsynchronised_since: Option<Uptime>,
+    unsynchronised_raised: bool,
+}
+
+impl Upkeep {
+    /// `tail`: events since the newest checkpoint.
+    pub(super) fn new(synchronisation: watch::Receiver<Synchronisation>, clock_is_watched: bool, tail: u64) -> Self {
+        Upkeep {
+            synchronisation,
+            clock_is_watched,
+            since_checkpoint: tail,
+            checkpoint_asked: false,
+            since_tidy: 0,
+            slow_at: None,
+            slow_raised: false,
+            ask_disk_at: Uptime::ZERO,
+            disk_low: false,
+            disk_filling: false,
+            expire_at: Uptime::ZERO + FIRST_EXPIRE,
+            unsynchronised_since: None,
+            unsynchronised_raised: false,
+        }
+    }
+
+    /// `events` are durable.
+    pub(super) fn recorded(&mut self, events: &[Event]) {
+        for event in events {
+            self.since_checkpoint += 1;
+            self.since_tidy += 1;
+            if matches!(event.body, Some(Body::CheckpointRecorded(_))) {
+                self.since_checkpoint = 0;
+                self.checkpoint_asked = false;
+            }
+            self.checkpoint_asked |= matches!(event.body, Some(Body::TableClosed(_)));
+        }
+    }
+
+    pub(super) fn checkpoint_is_due(&self) -> bool {
+        self.checkpoint_asked || self.since_checkpoint >= CHECKPOINT_EVERY
+    }
+
+    /// A checkpoint could not be made: not again before the next one is due.
+    pub(super) fn checkpoint_given_up(&mut self) {
+        self.since_checkpoint = 0;
+        self.checkpoint_asked = false;
+    }
+
+    /// Whether the write-ahead log is worth moving; asked between rounds.
+    pub(super) fn take_tidy(&mut self) -> bool {
+        let due = self.since_tidy >= TIDY_AFTER;
+        if due {
+            self.since_tidy = 0;
+        }
+        due
+    }
+
+    /// An append took `took`.
+    pub(super) fn appended(&mut self, now: Uptime, took: Duration) {
+        if took > super::table_loop::APPEND_SLOW {
+            tracing::warn!(ms = took.as_millis(), "an append was slow");
+            self.slow_at = Some(now);
+        }
+    }
+
+    /// Appending works again at `now`: what was known of the disk is asked anew.
+    pub(super) fn journal_recovered(&mut self, now: Uptime) {
+        self.slow_at = Some(now);
+        self.ask_disk_at = now;
+    }
+
+    /// What to say of the journal's speed, when that has changed.
+    fn slow_changed(&mut self, now: Uptime) -> Option<(String, bool)> {
+        let slow = self.slow_at.is_some_and(|at| now.since(at) < SLOW_FOR);
+        if slow == self.slow_raised {
+            return None;
+        }
+        self.slow_raised = slow;
+        let text = if slow {
+            "recording took longer than 500 ms: the disk is slow or failing"
+        } else {
+            "recording is quick again"
+        };
+        Some((text.to_owned(), slow))
+    }
+
+    /// What to say of room on the disk, when that has changed.
+    fn room_changed(&mut self, room: Room) -> Option<(String, bool)> {
+        if std::mem::replace(&mut self.disk_low, room.low) == room.low {
+            return None;
+        }
+        let Room {
+            free_mb, used_percent, ..
+        } = room;
+        let text = if room.low {
+            format!("{free_mb} MB free for the journal, {used_percent} % of its disk in use: make room")
+        } else {
+            format!("there is room for the journal again: {free_mb} MB")
+        };
+        Some((text, room.low))
+    }
+
+    /// What to say of a disk that only ever fills, when that has changed.
+    fn filling_changed(&mut self, room: Room) -> Option<(String, bool)> {
+        let filling = !self.clock_is_watched && room.used_percent >= DISK_ALERT_PERCENT;
+        if std::mem::replace(&mut self.disk_filling, filling) == filling {
+            return None;
+        }
+        let used = room.used_percent;
+        let text = format!("{used} % of the journal's disk in use, and without a clock source no old event is deleted");
+        Some((text, filling))
+    }
+
+    /// What to say of the clock, when that has changed.
+    fn clock_changed(&mut self, now: Uptime) -> Option<(String, bool)> {
+        if !self.clock_is_watched {
+            return None;
+        }
+        let synchronised = *self.synchronisation.borrow() == Synchronisation::Synchronised;
+        if synchronised {
+            self.unsynchronised_since = None;
+        } else if self.unsynchronised_since.is_none() {
+            self.unsynchronised_since = Some(now);
+        }
+        let lasting = self
+            .unsynchronised_since
+            .is_some_and(|since| now.since(since) >= UNSYNCHRONISED_FOR);
+        if lasting == self.unsynchronised_raised {
+            return None;
+        }
+        self.unsynchronised_raised = lasting;
+        let text = if lasting {
+            "the PC's clock follows no time server: events carry its time unsynchronised, and no old event is deleted"
+        } else {
+            "the PC's clock follows a time server"
+        };
+        Some((text.to_owned(), lasting))
+    }
+
+    fn quality(&self) -> ClockQuality {
+        match *self.synchronisation.borrow() {
+            Synchronisation::Synchronised => ClockQuality::Synchronised,
+            Synchronisation::Unsynchronised => ClockQuality::Unsynchronised,
+        }
+    }
+}
+
+impl TableLoop {
+    /// Everything that is due at `now`.
+    pub(super) async fn keep_house(&mut self, now: Uptime) -> Result<(), Trouble> {
+        self.now = self.now.max(now);
+        if self.recorder.clock_has_stepped() {
+            self.record(Vec::new()).await?;
+            self.outlets.publish(self.table.state(), self.recorder.head());
+        }
+        self.recorder.follow_slewing();
+        if let Some((text, standing)) = self.upkeep.slow_changed(now) {
+            self.say(Condition::JournalSlow, text, standing).await?;
+        }
+        if let Some((text, standing)) = self.upkeep.clock_changed(now) {
+            self.say(Condition::ClockUnsynchronised, text, standing).await?;
+        }
+        let quality = self.upkeep.quality();
+        if self.outlets.view.borrow().clock != quality {
+            self.outlets.change_view(|view| view.clock = quality);
+        }
+        if now >= self.upkeep.ask_disk_at {
+            self.upkeep.ask_disk_at = now + ASK_DISK_EVERY;
+            self.look_at_disk().await?;
+        }
+        if now >= self.upkeep.expire_at && self.table.is_between_rounds() {
+            self.upkeep.expire_at = now + EXPIRE_EVERY;
+            self.expire().await?;
+        }
+        Ok(())
+    }
+
+    async fn say(&mut self, condition: Condition, text: String, standing: bool) -> Result<(), Trouble> {
+        self.tell_table(condition_input(condition, text, standing)).await
+    }
+
+    async fn look_at_disk(&mut self) -> Result<(), Trouble> {
+        let Some(room) = self.store.room() else { return Ok(()) };
+        if self.outlets.view.borrow().journal.free_mb != Some(room.free_mb) {
+            self.outlets
+                .change_view(|view| view.journal.free_mb = Some(room.free_mb));
+        }
+        if let Some((text, standing)) = self.upkeep.room_changed(room) {
+            self.say(Condition::DiskLow, text, standing).await?;
+        }
+        if let Some((text, standing)) = self.upkeep.filling_changed(room) {
+            self.say(Condition::DiskFilling, text, standing).await?;
+        }
+        Ok(())
+    }
+
+    /// Deletes old events, a checkpoint before it and the event that says so in one transaction with it.
+    async fn expire(&mut self) -> Result<(), Trouble> {
+        if self.upkeep.quality() != ClockQuality::Synchronised {
+            return Ok(());
+        }
+        let Some((through, sha256)) = self.store.expirable(self.recorder.wall()).await else {
+            return Ok(());
+        };
+        let checkpoint = self.checkpoint();
+        self.record(vec![checkpoint]).await?;
+        let expired = gateway_fact(Body::EventsExpired(EventsExpired {
+            through_seqno: through,
+            sha256: sha256.to_vec(),
+        }));
+        let Ok(mut batch) = self.recorder.seal(self.now, vec![expired]) else {
+            return Ok(());
+        };
+        let records = std::mem::take(&mut batch.records);
+        self.append(self.store.append_and_expire(records, through), batch)
+            .await?;
+        self.outlets.publish(self.table.state(), self.recorder.head());
+        tracing::info!(through, "old events were deleted");
+        Ok(())
+    }
+}

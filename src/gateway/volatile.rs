@@ -1,0 +1,243 @@
+//! The journal can't be written: nothing may happen, and nothing is forgotten about that.
+//!
+//! The tumbler is inhibited, the readout shows E90, lamps stay as they are, nothing is published, inputs are dropped and
+//! counted, people are told. An append that was given up waiting for owns its numbers until the journal answers: when it did
+//! become durable after all, it happened, and only then is anything else appended, so that the chain has one continuation.
+
+use super::Refusal;
+use super::inputs::Wake;
+use super::recorder::gateway_fact;
+use super::table_loop::{Ended, Late, TableLoop, Trouble, condition_input};
+use crate::table::event::{Body, JournalFailed};
+use crate::table::input::{Condition, DeviceKind, Input};
+use crate::time::Timestamp;
+use crate::uplink::Notice;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// How often an append is tried while nothing can be recorded. A disk that was full for a moment must not stop play for
+/// long; a broken one isn't hammered.
+const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// What was missed, and the newest of what tells states: those aren't lost, they are looked at when recording works again.
+struct Missed {
+    since: Timestamp,
+    dropped: u64,
+    error: String,
+    /// The newest coming or going of each device.
+    links: BTreeMap<DeviceKind, Input>,
+    conditions: BTreeMap<Condition, Input>,
+    /// Bounded: the uplink sets aside one event at a time and waits for room.
+    set_aside: Vec<Notice>,
+    rolled_back: Option<Notice>,
+    /// Connections that ended.
+    gone: BTreeSet<u64>,
+}
+
+/// Notices of events set aside that are kept while nothing can be recorded; nothing is published then, so few can come.
+const SET_ASIDE_KEPT: usize = 16;
+
+/// Ended connections that are kept. Only those that acted are told of; one of them opens or tests at a time.
+const GONE_KEPT: usize = 64;
+
+impl TableLoop {
+    /// Stays here until an append works again; `Some` when it was asked to stop before.
+    pub(super) async fn ride_out(&mut self, trouble: Trouble) -> Option<Ended> {
+        tracing::error!(error = %trouble.text, "the journal can't be written: the table stands still");
+        let mut missed = Missed {
+            since: self.recorder.wall(),
+            dropped: 1,
+            error: trouble.text,
+            links: BTreeMap::new(),
+            conditions: BTreeMap::new(),
+            set_aside: Vec::new(),
+            rolled_back: None,
+            gone: BTreeSet::new(),
+        };
+        self.outlets.show_journal_failed(self.table.indicators());
+        self.outlets.show_fault(&missed.error);
+        super::notify::status("the journal can't be written: the table stands still");
+        let mut late = trouble.late;
+        let mut attempt = None;
+        let mut try_at = self.clock.uptime() + TRY_AGAIN;
+        loop {
+            let first = late.as_mut().or(attempt.as_mut());
+            let idle = first.is_none();
+            tokio::select! {
+                outcome = settled(first) => {
+                    if let Some(was_late) = late.take() {
+                        self.settle_late(was_late, outcome, &mut missed);
+                        try_at = self.clock.uptime();
+                    } else if let Some(tried) = attempt.take() {
+                        match outcome {
+                            Ok(()) => {
+                                self.resume(tried, missed);
+                                return None;
+                            }
+                            Err(text) => missed.error = text,
+                        }
+                        try_at = self.clock.uptime() + TRY_AGAIN;
+                    }
+                }
+                wake = self.inputs.next(idle.then_some(try_at)) => match wake {
+                    Wake::Input(asked) if asked.arrival.input == Input::Deadline => {
+                        try_at = self.clock.uptime() + TRY_AGAIN;
+                        attempt = self.attempt(&missed);
+                    }
+                    Wake::Input(asked) => {
+                        let text = missed.error.clone();
+                        missed.keep_state(&asked.arrival.input);
+                        asked.answer(Err(Refusal::JournalFailed { text }));
+                    }
+                    Wake::Notice(_, notice) => missed.keep_notice(notice),
+                    Wake::Idle(_) => {}
+                    Wake::Stop => return Some(Ended::StoppedUnrecorded),
+                },
+            }
+            self.watchdog.progress(self.clock.uptime());
+        }
+    }
+
+    /// An append that came late: durable after all, or not written.
+    fn settle_late(&mut self, late: Late, outcome: Result<(), String>, missed: &mut Missed) {
+        match outcome {
+            Ok(()) => {
+                self.fold(&late.batch);
+                if let Some(seen) = late.seen {
+                    self.table.note(seen);
+                }
+                missed.dropped = missed.dropped.saturating_sub(1);
+            }
+            Err(text) => missed.error = text,
+        }
+    }
+
+    /// Tries to say what was missed. `None` when even that can't be put into an event.
+    fn attempt(&mut self, missed: &Missed) -> Option<Late> {
+        self.now = self.now.max(self.clock.uptime());
+        let text = format!("the journal could not be written ({})", missed.error);
+        let decision = self
+            .table
+            .decide(self.now, &condition_input(Condition::JournalFailed, text, true));
+        let failed = JournalFailed {
+            from: Some(missed.since.into()),
+            to: Some(self.recorder.wall().into()),
+            dropped_inputs: missed.dropped,
+            error: missed.error.chars().take(ERROR_KEPT).collect(),
+        };
+        let mut facts = vec![gateway_fact(Body::JournalFailed(failed))];
+        facts.extend(decision.facts);
+        match self.recorder.seal(self.now, facts) {
+            Ok(mut batch) => {
+                let records = std::mem::take(&mut batch.records);
+                Some(Late {
+                    pending: self.store.append(records),
+                    batch,
+                    seen: Some(decision.seen),
+                })
+            }
+            Err(error) => {
+                tracing::error!(%error, "what was missed can't be recorded");
+                None
+            }
+        }
+    }
+
+    /// Recording works again: devices are asked as after a restart, and what tells states is looked at now.
+    fn resume(&mut self, recorded: Late, missed: Missed) {
+        tracing::warn!(
+            dropped = missed.dropped,
+            "the journal can be written again; the table waits for a supervisor"
+        );
+        super::notify::status("the journal can be written again: a supervisor must unlock the table");
+        self.fold(&recorded.batch);
+        if let Some(seen) = recorded.seen {
+            self.table.note(seen);
+        }
+        self.upkeep.journal_recovered(self.clock.uptime());
+        self.outlets.show(self.table.indicators());
+        self.outlets.publish(self.table.state(), self.recorder.head());
+        let gone = missed
+            .gone
+            .into_iter()
+            .map(|connection| Input::OperatorGone { connection });
+        self.inputs.keep(
+            missed
+                .links
+                .into_values()
+                .chain(missed.conditions.into_values())
+                .chain(gone),
+            missed.set_aside.into_iter().chain(missed.rolled_back),
+        );
+        self.outlets.ask_every_status();
+    }
+}
+
+/// Characters of an error that an event keeps.
+const ERROR_KEPT: usize = 200;
+
+impl Missed {
+    /// The input did not happen; what it says of a state that lasts is looked at later.
+    fn keep_state(&mut self, input: &Input) {
+        self.dropped = self.dropped.saturating_add(1);
+        match input {
+            Input::DeviceUp { identity, .. } => {
+                self.links.insert(identity.kind, input.clone());
+            }
+            Input::DeviceDown { kind, .. } => {
+                self.links.insert(*kind, input.clone());
+            }
+            Input::Condition { condition, .. } => {
+                self.conditions.insert(*condition, input.clone());
+            }
+            // Bounded: a connection that opened or tests acted before, and only few can be open at a time.
+            Input::OperatorGone { connection } => {
+                if self.gone.len() < GONE_KEPT {
+                    self.gone.insert(*connection);
+                }
+            }
+            Input::Started
+            | Input::Tumbler { .. }
+            | Input::Terminal(_)
+            | Input::Key { .. }
+            | Input::Entry { .. }
+            | Input::Contact(_)
+            | Input::Lamps(_)
+            | Input::LampsAcknowledged { .. }
+            | Input::DeviceFault { .. }
+            | Input::ReadUnderCover
+            | Input::Operator { .. }
+            | Input::Deadline
+            | Input::Stopping => {}
+        }
+    }
+
+    fn keep_notice(&mut self, notice: Notice) {
+        match notice {
+            Notice::Condition {
+                condition,
+                text,
+                standing,
+            } => {
+                let input = condition_input(condition, text, standing);
+                self.conditions.insert(condition, input);
+            }
+            Notice::SetAside { .. } if self.set_aside.len() < SET_ASIDE_KEPT => self.set_aside.push(notice),
+            Notice::SetAside { seqno, .. } => {
+                tracing::error!(
+                    seqno,
+                    "an event set aside can't be recorded as such: the journal can't be written"
+                );
+            }
+            Notice::RolledBack { .. } => self.rolled_back = Some(notice),
+        }
+    }
+}
+
+/// The outcome of what is pending; never, when nothing is.
+async fn settled(pending: Option<&mut Late>) -> Result<(), String> {
+    match pending {
+        Some(late) => (&mut late.pending).await,
+        None => std::future::pending().await,
+    }
+}
