@@ -25,7 +25,7 @@ use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
 use inputs::Asked;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -57,7 +57,7 @@ pub struct Handle {
 }
 
 /// Everything that can be looked at, put together when somebody looks.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct View {
     /// The table, after its newest event.
     #[serde(flatten)]

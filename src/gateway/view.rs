@@ -2,28 +2,28 @@
 //! hold anybody up: the loop overwrites one slot, readers take it when they like.
 
 use crate::table::event::{self, ClockQuality, TableState};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
 /// The table as the loop knows it, after its newest event.
-#[derive(Clone, PartialEq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TableView {
     /// `[table] site`.
     pub site: String,
     /// `[table] id`.
     pub table: String,
     /// Version of the program.
-    pub version: &'static str,
+    pub version: String,
     /// Changes at each start of the daemon.
     pub run_id: String,
     /// When the run began, milliseconds since 1970 by the wall clock.
     pub started_unix_ms: i64,
     /// The game: "tai-sai".
-    pub game: &'static str,
+    pub game: String,
     /// "A" or "B"; `None` where the game has none.
-    pub style: Option<&'static str>,
+    pub style: Option<String>,
     /// "appendix-1" or "appendix-2".
-    pub layout: &'static str,
+    pub layout: String,
     /// Mode, phase, round, locks, alerts.
     pub state: StateView,
     /// Why the table can't play at all: the self-test failed, or nothing can be recorded.
@@ -33,12 +33,12 @@ pub struct TableView {
     /// The journal.
     pub journal: JournalView,
     /// Whether the wall clock follows a time server.
-    #[serde(serialize_with = "clock_word")]
+    #[serde(serialize_with = "clock_word", deserialize_with = "clock_of")]
     pub clock: ClockQuality,
 }
 
 /// The journal, as far as the loop knows it.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct JournalView {
     /// Its UUID.
     pub journal_id: String,
@@ -51,7 +51,7 @@ pub struct JournalView {
 }
 
 /// `TableState` in words for people and scripts: closed sets in lower case ("hold_next"), nothing numeric to look up.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct StateView {
     /// "self_test", "closed", "opening", "open", "test", "journal_failed".
     pub mode: String,
@@ -76,7 +76,7 @@ pub struct StateView {
 }
 
 /// One lock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LockView {
     /// "hold_next" or "freeze".
     pub kind: String,
@@ -85,7 +85,7 @@ pub struct LockView {
 }
 
 /// One device, as the table sees it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DeviceView {
     /// "tumbler", "terminal", "layout_lamps", "result_lights".
     pub kind: String,
@@ -142,6 +142,12 @@ fn word(name: &str, prefix: &str) -> String {
 
 fn clock_word<S: Serializer>(clock: &ClockQuality, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&word(clock.as_str_name(), "CLOCK_QUALITY_"))
+}
+
+fn clock_of<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ClockQuality, D::Error> {
+    let word = String::deserialize(deserializer)?;
+    let name = format!("CLOCK_QUALITY_{}", word.to_ascii_uppercase());
+    Ok(ClockQuality::from_str_name(&name).unwrap_or_default())
 }
 
 #[cfg(test)]

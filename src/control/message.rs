@@ -1,0 +1,360 @@
+//! What goes over a control socket, one JSON document a line. Closed sets stay closed: what isn't known here is refused.
+
+use crate::gateway::View;
+use crate::table::event::{OpeningCheck, RoundVoidedReason};
+use crate::table::input::OperatorAct;
+use serde::{Deserialize, Serialize};
+
+/// What a client asks.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Request {
+    /// Everything there is to see, once.
+    Look {},
+    /// The same at every change, until the connection ends.
+    Watch {},
+    /// An act of a person.
+    Act {
+        /// What.
+        act: Act,
+        /// In whose name root acts; refused from anyone else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+}
+
+/// What the daemon answers.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// What there is to see.
+    View(Box<View>),
+    /// It is done.
+    Done {
+        /// One sentence.
+        text: String,
+    },
+    /// The rules or the order of play make it impossible now; nothing was done.
+    Refused {
+        /// 7 is shown as E07; 0: no number.
+        code: u32,
+        /// What the readout would show.
+        readout: String,
+        /// One sentence: what is wrong, and what to do.
+        text: String,
+        /// The rule behind it; empty: none.
+        rule: String,
+    },
+    /// It can't be done at all now; nothing was done.
+    Failed {
+        /// One sentence.
+        text: String,
+    },
+    /// This person may not ask it so, or it is no request.
+    WrongUse {
+        /// One sentence.
+        text: String,
+    },
+}
+
+/// What a person can ask for. The words are those of the commands.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "each is the OperatorAct of the same name, documented there")]
+pub enum Act {
+    BeginOpening {},
+    WalkLamps {},
+    LightTestEntry {
+        faces: [u8; 3],
+    },
+    SpinTumbler {},
+    RecordCheck {
+        check: Check,
+        passed: bool,
+        text: String,
+    },
+    CompleteOpening {},
+    AbandonOpening {},
+    OpenVouched {},
+    Close {},
+    EnterResult {
+        faces: [u8; 3],
+        reason: String,
+    },
+    Amend {
+        faces: [u8; 3],
+    },
+    Void {
+        /// A code like `a_not_flat`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    StateVoidReason {
+        reason: String,
+    },
+    Settle {},
+    Reopen {},
+    Resume {},
+    WithdrawVoid {},
+    RecordIncident {
+        cause: String,
+    },
+    Lock {
+        reason: String,
+    },
+    Unlock {
+        procedure: String,
+    },
+    AcceptDevice {
+        serial_number: String,
+    },
+    EnterTest {},
+    LeaveTest {},
+    AcknowledgeAlert {
+        alert: String,
+    },
+}
+
+/// The opening checks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each is the OpeningCheck of the same name")]
+pub enum Check {
+    Devices,
+    LampWalk,
+    TestEntries,
+    Tumbler,
+    Seal,
+    Dice,
+}
+
+/// Why something is no act.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ActError {
+    /// Faces are 1 to 6.
+    #[error("{0} is no face of a die: give three numbers from 1 to 6")]
+    Face(u8),
+    /// Texts that are recorded have bounds.
+    #[error("{what} must have 1 to {MAX_TEXT} characters, and has {length}")]
+    Length {
+        /// What is too long or empty.
+        what: &'static str,
+        /// Its characters.
+        length: usize,
+    },
+    /// Control characters would garble logs and terminals.
+    #[error("{what} contains a control character: write plain text")]
+    ControlCharacter {
+        /// What contains it.
+        what: &'static str,
+    },
+    /// No reason of r7.1.
+    #[error("\"{code}\" is no reason to void a round; the reasons are {}", VOID_REASONS.join(", "))]
+    VoidReason {
+        /// What was given.
+        code: String,
+    },
+}
+
+/// Characters of a text that is recorded: an event stays small, and a sentence is enough.
+pub const MAX_TEXT: usize = 200;
+
+/// Codes of the reasons to void (NZ Div 9 r7.1): `a_` with a tumbler, `b_` with a dice cup.
+pub const VOID_REASONS: [&str; 10] = [
+    "a_not_flat",
+    "a_tumbler_fault",
+    "a_exposed_early",
+    "a_not_activated",
+    "b_short_of_line",
+    "b_left_area",
+    "b_hit_object",
+    "b_not_flat",
+    "b_interference",
+    "b_not_random",
+];
+
+impl TryFrom<Act> for OperatorAct {
+    type Error = ActError;
+
+    fn try_from(act: Act) -> Result<OperatorAct, ActError> {
+        Ok(match act {
+            Act::BeginOpening {} => OperatorAct::BeginOpening,
+            Act::WalkLamps {} => OperatorAct::WalkLamps,
+            Act::LightTestEntry { faces } => OperatorAct::LightTestEntry { faces: dice(faces)? },
+            Act::SpinTumbler {} => OperatorAct::SpinTumbler,
+            Act::RecordCheck { check, passed, text } => OperatorAct::RecordCheck {
+                check: check.into(),
+                passed,
+                text: sentence("what was seen", text)?,
+            },
+            Act::CompleteOpening {} => OperatorAct::CompleteOpening,
+            Act::AbandonOpening {} => OperatorAct::AbandonOpening,
+            Act::OpenVouched {} => OperatorAct::OpenVouched,
+            Act::Close {} => OperatorAct::Close,
+            Act::EnterResult { faces, reason } => OperatorAct::EnterResult {
+                faces: dice(faces)?,
+                reason: sentence("the reason", reason)?,
+            },
+            Act::Amend { faces } => OperatorAct::Amend { faces: dice(faces)? },
+            Act::Void { reason } => OperatorAct::Void {
+                reason: reason.map(void_reason).transpose()?,
+            },
+            Act::StateVoidReason { reason } => OperatorAct::StateVoidReason {
+                reason: void_reason(reason)?,
+            },
+            Act::Settle {} => OperatorAct::Settle,
+            Act::Reopen {} => OperatorAct::Reopen,
+            Act::Resume {} => OperatorAct::Resume,
+            Act::WithdrawVoid {} => OperatorAct::WithdrawVoid,
+            Act::RecordIncident { cause } => OperatorAct::RecordIncident {
+                cause: sentence("the cause", cause)?,
+            },
+            Act::Lock { reason } => OperatorAct::Lock {
+                reason: sentence("the reason", reason)?,
+            },
+            Act::Unlock { procedure } => OperatorAct::Unlock {
+                procedure: sentence("the procedure", procedure)?,
+            },
+            Act::AcceptDevice { serial_number } => OperatorAct::AcceptDevice {
+                serial_number: sentence("the serial number", serial_number)?,
+            },
+            Act::EnterTest {} => OperatorAct::EnterTest,
+            Act::LeaveTest {} => OperatorAct::LeaveTest,
+            Act::AcknowledgeAlert { alert } => OperatorAct::AcknowledgeAlert {
+                alert: sentence("the alert", alert)?,
+            },
+        })
+    }
+}
+
+impl Act {
+    /// Acts of the socket for looking and testing; every other needs the supervisors' socket.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        match self {
+            Act::EnterTest {} | Act::LeaveTest {} | Act::SpinTumbler {} => true,
+            Act::BeginOpening {}
+            | Act::WalkLamps {}
+            | Act::LightTestEntry { .. }
+            | Act::RecordCheck { .. }
+            | Act::CompleteOpening {}
+            | Act::AbandonOpening {}
+            | Act::OpenVouched {}
+            | Act::Close {}
+            | Act::EnterResult { .. }
+            | Act::Amend { .. }
+            | Act::Void { .. }
+            | Act::StateVoidReason { .. }
+            | Act::Settle {}
+            | Act::Reopen {}
+            | Act::Resume {}
+            | Act::WithdrawVoid {}
+            | Act::RecordIncident { .. }
+            | Act::Lock { .. }
+            | Act::Unlock { .. }
+            | Act::AcceptDevice { .. }
+            | Act::AcknowledgeAlert { .. } => false,
+        }
+    }
+}
+
+impl From<Check> for OpeningCheck {
+    fn from(check: Check) -> OpeningCheck {
+        match check {
+            Check::Devices => OpeningCheck::Devices,
+            Check::LampWalk => OpeningCheck::LampWalk,
+            Check::TestEntries => OpeningCheck::TestEntries,
+            Check::Tumbler => OpeningCheck::Tumbler,
+            Check::Seal => OpeningCheck::Seal,
+            Check::Dice => OpeningCheck::Dice,
+        }
+    }
+}
+
+fn dice(faces: [u8; 3]) -> Result<[u8; 3], ActError> {
+    match faces.iter().find(|face| !(1..=6).contains(*face)) {
+        Some(face) => Err(ActError::Face(*face)),
+        None => Ok(faces),
+    }
+}
+
+fn sentence(what: &'static str, text: String) -> Result<String, ActError> {
+    let length = text.chars().count();
+    if !(1..=MAX_TEXT).contains(&length) || text.trim().is_empty() {
+        return Err(ActError::Length { what, length });
+    }
+    if text.chars().any(char::is_control) {
+        return Err(ActError::ControlCharacter { what });
+    }
+    Ok(text)
+}
+
+fn void_reason(code: String) -> Result<RoundVoidedReason, ActError> {
+    let known = VOID_REASONS
+        .contains(&code.as_str())
+        .then(|| RoundVoidedReason::from_str_name(&format!("ROUND_VOIDED_REASON_{}", code.to_ascii_uppercase())));
+    known.flatten().ok_or(ActError::VoidReason { code })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(act: Act, expected: Result<OperatorAct, ActError>) {
+        assert_eq!(OperatorAct::try_from(act), expected);
+    }
+
+    #[test]
+    fn acts_are_checked_before_the_table_sees_them() {
+        check(
+            Act::Amend { faces: [1, 3, 6] },
+            Ok(OperatorAct::Amend { faces: [1, 3, 6] }),
+        );
+        check(Act::Amend { faces: [1, 7, 6] }, Err(ActError::Face(7)));
+        check(Act::Amend { faces: [0, 1, 6] }, Err(ActError::Face(0)));
+        let reason = "procedure \u{1b}[2J".to_owned();
+        check(
+            Act::Lock { reason },
+            Err(ActError::ControlCharacter { what: "the reason" }),
+        );
+        let what = "the procedure";
+        let procedure = "x".repeat(201);
+        check(Act::Unlock { procedure }, Err(ActError::Length { what, length: 201 }));
+        let procedure = " ".to_owned();
+        check(Act::Unlock { procedure }, Err(ActError::Length { what, length: 1 }));
+        let procedure = "é".repeat(200);
+        check(
+            Act::Unlock {
+                procedure: procedure.clone(),
+            },
+            Ok(OperatorAct::Unlock { procedure }),
+        );
+    }
+
+    #[test]
+    fn every_reason_to_void_is_known_by_its_code_and_nothing_else_is() {
+        for code in VOID_REASONS {
+            let reason = void_reason(code.to_owned()).unwrap();
+            assert_eq!(
+                reason.as_str_name().to_ascii_lowercase(),
+                format!("round_voided_reason_{code}")
+            );
+        }
+        for code in ["not_stated", "unspecified", "A_NOT_FLAT", ""] {
+            assert!(void_reason(code.to_owned()).is_err(), "{code:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_words_and_fields_are_refused() {
+        for line in [
+            r#"{"act":{"act":{"lokc":{"reason":"x"}}}}"#,
+            r#"{"act":{"act":{"close":{"now":true}}}}"#,
+            r#"{"look":{},"watch":{}}"#,
+            r#"{"act":{"act":{"amend":{"faces":[1,2]}}}}"#,
+            "17",
+        ] {
+            assert!(serde_json::from_str::<Request>(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! The daemon's end: one task per connection, each with its limits. Nobody who connects can hold up the table or anybody else.
+
+use super::message::{Act, ActError, Answer, Request};
+use super::peer::Peer;
+use super::socket::{BindError, ControlConfig, Listening};
+use super::{MAX_CONNECTIONS, MAX_MESSAGE};
+use crate::gateway::{Handle, Refusal};
+use crate::table::input::Role;
+use futures_util::{SinkExt, StreamExt};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
+use tokio_util::codec::{Framed, LinesCodec, LinesCodecError};
+
+/// A reader that takes longer for one message is dropped: it would only ever see old news.
+const SLOW_READER: Duration = Duration::from_secs(5);
+
+/// A connection that asks nothing for this long is dropped, so that forgotten ones don't use up the few there are.
+/// Long enough for a person to walk around the table between two questions of the opening checks.
+const SILENT_CLIENT: Duration = Duration::from_secs(1800);
+
+/// Watchers see at most this many changes a second; a person sees no more.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+
+/// A watcher gets something at least this often, so that it can tell a quiet table from a dead daemon.
+const WATCH_AT_LEAST: Duration = Duration::from_secs(1);
+
+/// How long the listener rests when the system has no file descriptors left.
+const ACCEPT_AGAIN: Duration = Duration::from_millis(500);
+
+type Lines = Framed<UnixStream, LinesCodec>;
+
+/// Two listening sockets. Dropping it ends them, removes their files and drops every connection.
+pub struct Control {
+    tasks: tokio::task::JoinSet<()>,
+}
+
+/// Listens at both sockets. Must be called within the daemon's runtime.
+///
+/// # Errors
+/// A socket that can't be made.
+pub fn serve(config: &ControlConfig, handle: &Handle) -> Result<Control, BindError> {
+    let look = Listening::at(&config.socket)?;
+    let act = Listening::at(&config.supervisor_socket)?;
+    let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let numbers = Arc::new(AtomicU64::new(1));
+    let mut tasks = tokio::task::JoinSet::new();
+    for (listening, role) in [(look, Role::Technician), (act, Role::Supervisor)] {
+        tasks.spawn(accept(listening, role, room.clone(), numbers.clone(), handle.clone()));
+    }
+    Ok(Control { tasks })
+}
+
+impl Control {
+    /// Ends the sockets.
+    pub async fn stop(mut self) {
+        self.tasks.shutdown().await;
+    }
+}
+
+async fn accept(listening: Listening, role: Role, room: Arc<Semaphore>, numbers: Arc<AtomicU64>, handle: Handle) {
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        let stream = tokio::select! {
+            accepted = listening.listener.accept() => match accepted {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a control connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_AGAIN).await;
+                    continue;
+                }
+            },
+            Some(_) = connections.join_next() => continue,
+        };
+        let Ok(place) = room.clone().try_acquire_owned() else {
+            connections.spawn(turn_away(stream));
+            continue;
+        };
+        let connection = numbers.fetch_add(1, Ordering::Relaxed);
+        let handle = handle.clone();
+        connections.spawn(async move {
+            let _place = place;
+            attend(stream, role, connection, handle).await;
+        });
+    }
+}
+
+async fn turn_away(stream: UnixStream) {
+    let text = format!(
+        "{MAX_CONNECTIONS} connections are open, and more aren't taken: close a command that watches, and try again"
+    );
+    let mut lines = Framed::new(stream, LinesCodec::new());
+    let _gone = send(&mut lines, &Answer::Failed { text }).await;
+}
+
+/// A connection, from its first request to its end.
+async fn attend(stream: UnixStream, role: Role, connection: u64, handle: Handle) {
+    let Ok(credentials) = stream.peer_cred() else { return };
+    let peer = Peer::new(credentials.uid(), role, connection);
+    let mut lines = Framed::new(stream, LinesCodec::new_with_max_length(MAX_MESSAGE));
+    let mut acted = Acted::Nothing;
+    converse(&mut lines, &peer, &handle, &mut acted).await;
+    if acted == Acted::Something {
+        handle.operator_gone(connection).await;
+    }
+}
+
+/// Whether the table knows this connection.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Acted {
+    Nothing,
+    Something,
+}
+
+async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut Acted) {
+    while let Ok(Some(line)) = tokio::time::timeout(SILENT_CLIENT, lines.next()).await {
+        let answer = match line.map(|line| serde_json::from_str(&line)) {
+            Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
+            Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,
+            Ok(Ok(Request::Act { act, by })) => {
+                *acted = Acted::Something;
+                self::act(handle, peer, act, by).await
+            }
+            Ok(Err(error)) => Answer::WrongUse {
+                text: format!("that is no request: {error}"),
+            },
+            Err(LinesCodecError::MaxLineLengthExceeded) => {
+                let text = format!("a request may have {} KiB at most", MAX_MESSAGE / 1024);
+                let _gone = send(lines, &Answer::WrongUse { text }).await;
+                return;
+            }
+            Err(LinesCodecError::Io(_)) => return,
+        };
+        if send(lines, &answer).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Does what a person asks, if this person may ask it here.
+async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>) -> Answer {
+    if peer.role == Role::Technician && !act.is_test() {
+        return Answer::WrongUse {
+            text: "this socket is for looking and testing: supervisors act through the other one".to_owned(),
+        };
+    }
+    let person = match peer.acting(by) {
+        Ok(person) => person,
+        Err(error) => {
+            return Answer::WrongUse {
+                text: error.to_string(),
+            };
+        }
+    };
+    let act = match act.try_into() {
+        Ok(act) => act,
+        Err(error) => return wrong_act(&error),
+    };
+    match handle.act(person, act).await {
+        Ok(text) => Answer::Done { text },
+        Err(Refusal::Rejected(rejection)) => Answer::Refused {
+            code: rejection.code,
+            readout: rejection.readout.to_owned(),
+            text: rejection.text,
+            rule: rejection.rule.to_owned(),
+        },
+        Err(refusal @ (Refusal::JournalFailed { .. } | Refusal::SelfTestFailed { .. } | Refusal::Stopping)) => {
+            Answer::Failed {
+                text: refusal.to_string(),
+            }
+        }
+    }
+}
+
+fn wrong_act(error: &ActError) -> Answer {
+    Answer::WrongUse {
+        text: error.to_string(),
+    }
+}
+
+/// Everything there is to see at every change, and at least once a second.
+async fn watch(lines: &mut Lines, handle: &Handle) {
+    let mut changes = handle.table();
+    loop {
+        changes.mark_unchanged();
+        if send(lines, &Answer::View(Box::new(handle.look()))).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(WATCH_EVERY).await;
+        tokio::select! {
+            changed = changes.changed() => if changed.is_err() { return },
+            () = tokio::time::sleep(WATCH_AT_LEAST - WATCH_EVERY) => {}
+            read = lines.next() => match read {
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            },
+        }
+    }
+}
+
+struct Gone;
+
+async fn send(lines: &mut Lines, answer: &Answer) -> Result<(), Gone> {
+    let line = serde_json::to_string(answer).map_err(|error| {
+        tracing::error!(%error, "an answer could not be written as JSON");
+        Gone
+    })?;
+    match tokio::time::timeout(SLOW_READER, lines.send(line)).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(_)) => Err(Gone),
+        Err(_) => {
+            tracing::info!("a control connection that doesn't read was dropped");
+            Err(Gone)
+        }
+    }
+}
