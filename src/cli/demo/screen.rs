@@ -1,0 +1,130 @@
+//! What the demo shows: on a terminal, the layout pinned at the top and the floor's events scrolling below it; elsewhere,
+//! plain lines with the layout after each result.
+
+use crate::cli::picture::{self, Paint};
+use crate::rules::tai_sai::Layout;
+use std::collections::BTreeSet;
+use std::io::{self, IsTerminal, Write};
+
+/// Rows that the pinned part takes: the layout's eight, one line of words, one rule below it.
+const PINNED_ROWS: u16 = 10;
+
+/// A terminal with fewer rows or columns gets plain lines: the pinned part would leave no room for events.
+const LEAST_ROWS: u16 = 20;
+/// See [`LEAST_ROWS`].
+const LEAST_COLUMNS: u16 = 80;
+
+/// Columns before the words beside the layout.
+const PICTURE_COLUMNS: usize = 56;
+
+/// What the pinned part says beside the layout.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Beside {
+    /// Short lines, at most eight.
+    pub words: Vec<String>,
+    /// Areas that are lit on the table.
+    pub lit: BTreeSet<String>,
+}
+
+/// Where the demo writes.
+pub struct Screen {
+    layout: Layout,
+    paint: Paint,
+    pinned: Option<Size>,
+    shown: Beside,
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    rows: u16,
+    columns: u16,
+}
+
+impl Screen {
+    /// Pinned on a terminal that is large enough, plain lines elsewhere.
+    #[must_use]
+    pub fn new(layout: Layout) -> Self {
+        let terminal = io::stdout().is_terminal();
+        let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        let pinned = terminal_size::terminal_size().filter(|_| terminal).and_then(|(columns, rows)| {
+            (rows.0 >= LEAST_ROWS && columns.0 >= LEAST_COLUMNS).then_some(Size { rows: rows.0, columns: columns.0 })
+        });
+        let paint = if colour { Paint::Colour } else { Paint::Plain };
+        Screen { layout, paint, pinned, shown: Beside::default() }
+    }
+
+    /// Clears the terminal and pins the layout.
+    pub fn begin(&mut self) {
+        if let Some(size) = self.pinned {
+            self.write(&format!("\x1b[2J\x1b[{};{}r\x1b[{};1H", PINNED_ROWS + 1, size.rows, PINNED_ROWS + 1));
+            self.draw();
+        }
+    }
+
+    /// A line for a person to follow.
+    pub fn line(&mut self, text: &str) {
+        let text = match self.pinned {
+            Some(size) => cut(text, usize::from(size.columns)),
+            None => text.to_owned(),
+        };
+        self.write(&format!("{text}\n"));
+    }
+
+    /// What stands beside the layout, and what is lit on it. Without a pinned part, a newly lit layout is drawn in the text.
+    pub fn show(&mut self, beside: Beside) {
+        if beside == self.shown {
+            return;
+        }
+        let newly_lit = beside.lit != self.shown.lit && !beside.lit.is_empty();
+        self.shown = beside;
+        if self.pinned.is_some() {
+            self.draw();
+        } else if newly_lit {
+            let picture = picture::lines(self.layout, &self.shown.lit, self.paint).join("\n");
+            self.write(&format!("{picture}\n"));
+        }
+    }
+
+    /// Gives the terminal back, the cursor below everything.
+    pub fn end(&mut self) {
+        if let Some(size) = self.pinned.take() {
+            self.write(&format!("\x1b[r\x1b[{};1H\n", size.rows));
+        }
+    }
+
+    fn draw(&self) {
+        let Some(size) = self.pinned else { return };
+        let picture = picture::lines(self.layout, &self.shown.lit, self.paint);
+        let mut text = String::from("\x1b7");
+        for (row, line) in picture.iter().enumerate() {
+            let words = self.shown.words.get(row).map_or("", String::as_str);
+            let room = usize::from(size.columns).saturating_sub(PICTURE_COLUMNS + 1);
+            text.push_str(&format!(
+                "\x1b[{};1H\x1b[2K{line}\x1b[{};{}H\x1b[K{}",
+                row + 1,
+                row + 1,
+                PICTURE_COLUMNS + 1,
+                cut(words, room)
+            ));
+        }
+        let rule = "-".repeat(usize::from(size.columns));
+        text.push_str(&format!("\x1b[{};1H\x1b[2K{rule}\x1b8", PINNED_ROWS));
+        self.write(&text);
+    }
+
+    /// A closed pipe ends what can be shown, not the demo's table.
+    fn write(&self, text: &str) {
+        let mut out = io::stdout().lock();
+        let _gone = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn cut(text: &str, columns: usize) -> String {
+    text.chars().take(columns).collect()
+}
