@@ -1,0 +1,158 @@
+//! Rounds of tai-sai as a dealer plays them, as fast as the rules allow.
+
+use crate::daemon::{self, Daemon};
+use crate::ends::Ends;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use tablegate::wire::message::{Cover, Key};
+
+/// Longer than anything that is waited for in a healthy run.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The cover counts as off after 300 ms.
+const UNCOVERED: Duration = Duration::from_millis(330);
+
+/// A table being played.
+pub struct Play {
+    pub daemon: Daemon,
+    ends: Ends,
+    folder: PathBuf,
+}
+
+/// When things happened in a round.
+pub struct Played {
+    pub entered: Instant,
+    pub entry_to_lamps: Duration,
+}
+
+impl Play {
+    /// Starts the daemon and opens the table.
+    pub fn begin(folder: &Path, broker_port: u16) -> Play {
+        daemon::configure(folder, broker_port);
+        let mut ends = crate::ends(folder);
+        let daemon = Daemon::start(folder);
+        let began = Instant::now();
+        ends.pump("all devices greeted", PATIENCE, |ends| {
+            ends.entry != 0 && !ends.pictures.is_empty()
+        });
+        loop {
+            let mut opened = false;
+            std::thread::scope(|scope| {
+                let opening = scope.spawn(|| daemon.command(&["open", "--yes"]));
+                ends.pump("the table to open", PATIENCE, |_| opening.is_finished());
+                opened = opening.join().unwrap();
+            });
+            if opened {
+                break;
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the table didn't open:\n{}",
+                daemon::log_tail(folder)
+            );
+        }
+        Play {
+            daemon,
+            ends,
+            folder: folder.to_owned(),
+        }
+    }
+
+    /// A round with every signal a real one has; the entry's way to the lamps is timed.
+    pub fn round(&mut self, number: usize) -> Played {
+        self.ends.spin(3);
+        self.wait_for_readout("the spins to be seen");
+        self.ends.ring();
+        self.ends.set_cover(Cover::Off);
+        let uncovered = Instant::now();
+        self.ends.pump("the cover to count as off", PATIENCE, |_| {
+            uncovered.elapsed() > UNCOVERED
+        });
+        let played = self.enter(number);
+        self.settle();
+        self.ends.set_cover(Cover::On);
+        self.rest(Duration::from_millis(60));
+        played
+    }
+
+    /// A round on a tumbler without a cover switch: the entry stands for the uncover, and nothing has to be waited for.
+    pub fn quick_round(&mut self, number: usize) {
+        if self.ends.cover != Cover::Unspecified {
+            self.ends.set_cover(Cover::Unspecified);
+        }
+        self.ends.spin(3);
+        self.wait_for_readout("the spins to be seen");
+        self.ends.ring();
+        self.enter(number);
+        self.settle();
+    }
+
+    fn enter(&mut self, number: usize) -> Played {
+        let keys = crate::seed(number).map(|face| Key::try_from(i32::from(face)).unwrap());
+        for key in keys {
+            self.ends.press(key);
+        }
+        self.ends
+            .pump("the keys to be acknowledged", PATIENCE, Ends::terminal_is_idle);
+        self.ends.pictures.clear();
+        let entered = self.ends.enter(&keys);
+        let folder = self.folder.clone();
+        let began = Instant::now();
+        self.ends.pump("the lamps", PATIENCE, |ends| {
+            assert!(
+                began.elapsed() < PATIENCE / 2,
+                "no lamps for an entry:\n{}",
+                daemon::log_tail(&folder)
+            );
+            ends.pictures.iter().any(|(lit, _)| lit.iter().any(|byte| *byte != 0))
+        });
+        let (_, lit_at) = self
+            .ends
+            .pictures
+            .iter()
+            .find(|(lit, _)| lit.iter().any(|byte| *byte != 0))
+            .unwrap();
+        Played {
+            entered,
+            entry_to_lamps: lit_at.saturating_duration_since(entered),
+        }
+    }
+
+    fn settle(&mut self) {
+        let began = Instant::now();
+        loop {
+            let mut settled = false;
+            let (daemon, ends) = (&self.daemon, &mut self.ends);
+            std::thread::scope(|scope| {
+                let settling = scope.spawn(|| daemon.command(&["round", "settle"]));
+                ends.pump("the settlement", PATIENCE, |_| settling.is_finished());
+                settled = settling.join().unwrap();
+            });
+            if settled {
+                break;
+            }
+            assert!(
+                began.elapsed() < PATIENCE,
+                "the round wasn't settled:\n{}",
+                daemon::log_tail(&self.folder)
+            );
+        }
+        self.ends.pump("the lamps to go out", PATIENCE, |ends| {
+            ends.lit.iter().all(|byte| *byte == 0)
+        });
+    }
+
+    /// Lets the table be, its devices answering.
+    pub fn rest(&mut self, time: Duration) {
+        let began = Instant::now();
+        self.ends
+            .pump("time to pass", time + PATIENCE, |_| began.elapsed() >= time);
+    }
+
+    fn wait_for_readout(&mut self, what: &str) {
+        // The tumbler's report has been acknowledged once its line is quiet; a bell before it would come without a tumble.
+        let began = Instant::now();
+        self.ends
+            .pump(what, PATIENCE, |_| began.elapsed() > Duration::from_millis(2));
+    }
+}
