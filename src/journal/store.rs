@@ -1,0 +1,786 @@
+//! The database file: the only place that names `rusqlite`. [`Store`] owns the one writing connection, [`View`] a read-only one.
+//! Nothing here knows what an event says; it keeps rows, syncs them, and tells damage from a disk that fails.
+
+use super::{Record, Seqno};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// "TGJ1": tells our files from any other SQLite database.
+const APPLICATION_ID: i64 = 0x5447_4a31;
+
+/// The layout of the tables. A higher number in a file means that a newer program made it: refused, never moved aside.
+pub(super) const SCHEMA: i64 = 1;
+
+/// Bytes of a database page. One commit of an ordinary event rewrites one page; the file systems we run on write 4 KiB anyway.
+const PAGE_BYTES: i64 = 4096;
+
+/// The writer's page cache in KiB. It only ever needs the right edge of one tree; the daemon has to fit in 16 MiB.
+const WRITER_CACHE_KIB: i64 = 256;
+
+/// A reader's page cache in KiB: it goes through the file once.
+const READER_CACHE_KIB: i64 = 64;
+
+/// How long the writer waits for a reader's short lock (recovery, a restart of the WAL) before it gives up.
+const WRITER_WAITS: Duration = Duration::from_millis(250);
+
+/// How long a reader waits while the daemon opens or closes the file.
+const READER_WAITS: Duration = Duration::from_secs(2);
+
+/// The WAL is grown to this size with real zeros when the file is opened: commits then overwrite blocks that exist, and the sync
+/// has no change of the file's size to record. About 500 pages, several rounds' worth.
+const WAL_GROWN_TO: u64 = 2 * 1024 * 1024;
+
+/// From this many pages in the WAL on, `tidy` waits for readers so that the WAL starts again at its beginning.
+const WAL_LARGE_PAGES: i64 = 1024;
+
+const TABLES: &str = "
+    CREATE TABLE identity (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        schema INTEGER NOT NULL, journal_id TEXT NOT NULL, site TEXT NOT NULL, table_id TEXT NOT NULL,
+        machine TEXT NOT NULL, created_us INTEGER NOT NULL, sha256 BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE events (seqno INTEGER PRIMARY KEY, sha256 BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
+    CREATE TABLE checkpoints (seqno INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE cursor (one INTEGER PRIMARY KEY CHECK (one = 1), seqno INTEGER NOT NULL, sha256 BLOB NOT NULL) STRICT;
+    CREATE TABLE expired (
+        one INTEGER PRIMARY KEY CHECK (one = 1),
+        through INTEGER NOT NULL, sha256 BLOB NOT NULL, at_us INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE moved_aside (file TEXT PRIMARY KEY, journal_id TEXT NOT NULL, cursor INTEGER NOT NULL, through INTEGER NOT NULL) STRICT;
+";
+
+/// The database's own words for what went wrong.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Cause(#[from] CauseInner);
+
+#[derive(Debug, thiserror::Error)]
+enum CauseInner {
+    #[error(transparent)]
+    Database(#[from] rusqlite::Error),
+    #[error(transparent)]
+    File(#[from] std::io::Error),
+    #[error("injected by a test")]
+    Injected,
+}
+
+/// What the database could not do, and why.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file's contents are not what was written.
+    #[error("cannot {doing}: the file is damaged or not a journal")]
+    Damaged {
+        /// What was tried.
+        doing: &'static str,
+        /// The database's words.
+        #[source]
+        source: Cause,
+    },
+    /// No room on the disk.
+    #[error("cannot {doing}: the disk is full")]
+    Full {
+        /// What was tried.
+        doing: &'static str,
+        /// The database's words.
+        #[source]
+        source: Cause,
+    },
+    /// The file made by a program that is newer than this one.
+    #[error("the journal has layout {found}, this program knows layouts up to {known}")]
+    Newer {
+        /// Layout of the file.
+        found: i64,
+        /// Newest layout that this program knows.
+        known: i64,
+    },
+    /// Anything else: rights, a disk that fails, a lock. Says nothing about the contents.
+    #[error("cannot {doing}")]
+    Io {
+        /// What was tried.
+        doing: &'static str,
+        /// The database's words.
+        #[source]
+        source: Cause,
+    },
+}
+
+impl StoreError {
+    fn new(doing: &'static str, error: rusqlite::Error) -> Self {
+        let source = Cause(error.into());
+        match &source.0 {
+            CauseInner::Database(error) => match blame(error) {
+                Blame::Contents => StoreError::Damaged { doing, source },
+                Blame::Room => StoreError::Full { doing, source },
+                Blame::Surroundings => StoreError::Io { doing, source },
+            },
+            CauseInner::File(_) | CauseInner::Injected => StoreError::Io { doing, source },
+        }
+    }
+
+    /// An error of a file that lies beside the database.
+    pub(super) fn file(doing: &'static str, error: std::io::Error) -> Self {
+        let full = matches!(error.raw_os_error(), Some(code) if code == nix::libc::ENOSPC || code == nix::libc::EDQUOT);
+        let source = Cause(error.into());
+        if full {
+            StoreError::Full { doing, source }
+        } else {
+            StoreError::Io { doing, source }
+        }
+    }
+
+    /// What a test asked for: as if the disk were full.
+    pub(super) fn injected_full() -> Self {
+        StoreError::Full {
+            doing: "append",
+            source: Cause(CauseInner::Injected),
+        }
+    }
+
+    /// What a test asked for: as if the disk had failed.
+    pub(super) fn injected_io() -> Self {
+        StoreError::Io {
+            doing: "append",
+            source: Cause(CauseInner::Injected),
+        }
+    }
+}
+
+enum Blame {
+    Contents,
+    Room,
+    Surroundings,
+}
+
+/// Tells bad contents from a bad disk. What we can't tell is the surroundings: those never cost a journal.
+fn blame(error: &rusqlite::Error) -> Blame {
+    use rusqlite::Error as E;
+    match error {
+        E::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::DatabaseCorrupt
+            | ErrorCode::NotADatabase
+            | ErrorCode::TypeMismatch
+            | ErrorCode::ConstraintViolation
+            | ErrorCode::TooBig
+            | ErrorCode::SchemaChanged
+            // SQLITE_ERROR: our statements are fixed, so a table or column is missing.
+            | ErrorCode::Unknown => Blame::Contents,
+            ErrorCode::DiskFull => Blame::Room,
+            _ => Blame::Surroundings,
+        },
+        E::SqlInputError { .. }
+        | E::FromSqlConversionFailure(..)
+        | E::IntegralValueOutOfRange(..)
+        | E::InvalidColumnType(..)
+        | E::InvalidColumnIndex(..)
+        | E::InvalidColumnName(..)
+        | E::Utf8Error(..)
+        | E::QueryReturnedNoRows
+        | E::QueryReturnedMoreThanOneRow => Blame::Contents,
+        _ => Blame::Surroundings,
+    }
+}
+
+/// Names what was being done when it failed.
+trait Doing<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError>;
+}
+
+impl<T> Doing<T> for rusqlite::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::new(doing, error))
+    }
+}
+
+impl<T> Doing<T> for std::io::Result<T> {
+    fn doing(self, doing: &'static str) -> Result<T, StoreError> {
+        self.map_err(|error| StoreError::file(doing, error))
+    }
+}
+
+/// Who the file belongs to; written once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// UUID of the journal.
+    pub journal_id: String,
+    /// `[table] site` of its owner.
+    pub site: String,
+    /// `[table] id` of its owner.
+    pub table: String,
+    /// The PC's machine id when it was made.
+    pub machine: String,
+    /// When it was made, microseconds since 1970.
+    pub created_us: i64,
+}
+
+impl Identity {
+    /// Guards the row against damage: a changed site must not pass for another owner's journal.
+    fn sha256(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        for field in [&self.journal_id, &self.site, &self.table, &self.machine] {
+            hash.update((field.len() as u64).to_le_bytes());
+            hash.update(field.as_bytes());
+        }
+        hash.update(self.created_us.to_le_bytes());
+        hash.finalize().into()
+    }
+}
+
+/// An event's number with the SHA-256 of its bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Mark {
+    pub(super) seqno: Seqno,
+    pub(super) sha256: [u8; 32],
+}
+
+impl Mark {
+    /// Before the first event.
+    pub(super) const NONE: Mark = Mark {
+        seqno: 0,
+        sha256: [0; 32],
+    };
+}
+
+/// What retention deleted last.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Expired {
+    pub(super) through: Mark,
+    /// `recorded_at` of the `EventsExpired`, microseconds since 1970.
+    pub(super) at_us: i64,
+}
+
+/// A journal that was moved aside, and how far it has been delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MovedAside {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// Its UUID.
+    pub journal_id: String,
+    /// Highest seqno of it up to which a broker acknowledged everything.
+    pub cursor: Seqno,
+    /// Highest seqno in it that can be read.
+    pub through: Seqno,
+}
+
+/// What a `tidy` did to the WAL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Tidied {
+    /// Pages in the WAL.
+    pub(super) pages: i64,
+    /// How many of them are in the database now.
+    pub(super) moved: i64,
+}
+
+/// One decision to be written.
+pub(super) struct Transaction<'a> {
+    pub(super) records: &'a [Record],
+    /// Which of them are checkpoints.
+    pub(super) checkpoints: &'a [Seqno],
+    /// Events that go in the same transaction.
+    pub(super) expire: Option<Expired>,
+    /// Removes events above this number first: what an append left that had been given up.
+    pub(super) after: Option<Seqno>,
+}
+
+/// The writing connection. One exists per directory; the directory's lock sees to that.
+pub(super) struct Store {
+    connection: Connection,
+    path: PathBuf,
+}
+
+impl Store {
+    /// Makes a new, empty journal at `path`, complete or not at all: it is built under another name and renamed.
+    pub(super) fn create(path: &Path, identity: &Identity) -> Result<(), StoreError> {
+        let unfinished = unfinished(path);
+        for file in [
+            unfinished.clone(),
+            beside(&unfinished, "-wal"),
+            beside(&unfinished, "-shm"),
+            beside(path, "-shm"),
+        ] {
+            match std::fs::remove_file(&file) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(StoreError::file("clear an unfinished journal", error));
+                }
+                Ok(()) | Err(_) => {}
+            }
+        }
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX
+            | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(uri(&unfinished, ""), flags).doing("make the journal")?;
+        connection
+            .execute_batch(&format!(
+                "PRAGMA page_size = {PAGE_BYTES}; PRAGMA auto_vacuum = NONE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+                 BEGIN; PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {SCHEMA}; {TABLES}"
+            ))
+            .doing("make the journal")?;
+        connection
+            .execute(
+                "INSERT INTO identity VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    SCHEMA,
+                    identity.journal_id,
+                    identity.site,
+                    identity.table,
+                    identity.machine,
+                    identity.created_us,
+                    identity.sha256()
+                ],
+            )
+            .doing("make the journal")?;
+        connection
+            .execute("INSERT INTO cursor VALUES (1, 0, zeroblob(32))", [])
+            .doing("make the journal")?;
+        connection.execute_batch("COMMIT").doing("make the journal")?;
+        connection
+            .close()
+            .map_err(|(_, error)| StoreError::new("make the journal", error))?;
+        std::fs::rename(&unfinished, path).doing("put the new journal in its place")?;
+        sync_directory(path).doing("sync the journal's directory")
+    }
+
+    /// Opens an existing journal for writing.
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let connection = Connection::open_with_flags(uri(path, ""), flags).doing("open the journal")?;
+        connection.busy_timeout(WRITER_WAITS).doing("open the journal")?;
+        connection
+            .execute_batch(&format!(
+                "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = -1; PRAGMA mmap_size = 0;
+                 PRAGMA cache_size = -{WRITER_CACHE_KIB}; PRAGMA temp_store = MEMORY; PRAGMA secure_delete = OFF;"
+            ))
+            .doing("set the journal up")?;
+        let synchronous: i64 = connection
+            .query_row("PRAGMA synchronous", [], |row| row.get(0))
+            .doing("set the journal up")?;
+        let mode: String = connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .doing("set the journal up")?;
+        assert!(
+            synchronous == 2 && mode == "wal",
+            "SQLite refused synchronous FULL or WAL: {synchronous}, {mode}"
+        );
+        let store = Store {
+            connection,
+            path: path.to_owned(),
+        };
+        store.touch()?;
+        store.grow_wal();
+        Ok(store)
+    }
+
+    /// Writes one decision; returns after the sync. An error means that nothing of it is in the file.
+    pub(super) fn append(&mut self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
+        let doing = "append";
+        let unit = self.connection.transaction().doing(doing)?;
+        if let Some(after) = transaction.after {
+            unit.execute("DELETE FROM events WHERE seqno > ?1", [key(after)])
+                .doing(doing)?;
+            unit.execute("DELETE FROM checkpoints WHERE seqno > ?1", [key(after)])
+                .doing(doing)?;
+        }
+        {
+            let mut insert = unit
+                .prepare_cached("INSERT INTO events VALUES (?1, ?2, ?3)")
+                .doing(doing)?;
+            for record in transaction.records {
+                insert
+                    .execute(params![key(record.seqno), record.sha256, record.bytes])
+                    .doing(doing)?;
+            }
+        }
+        for seqno in transaction.checkpoints {
+            unit.execute("INSERT INTO checkpoints VALUES (?1)", [key(*seqno)])
+                .doing(doing)?;
+        }
+        if let Some(expired) = &transaction.expire {
+            let through = key(expired.through.seqno);
+            unit.execute("DELETE FROM events WHERE seqno <= ?1", [through])
+                .doing(doing)?;
+            unit.execute("DELETE FROM checkpoints WHERE seqno <= ?1", [through])
+                .doing(doing)?;
+            unit.execute(
+                "INSERT OR REPLACE INTO expired VALUES (1, ?1, ?2, ?3)",
+                params![through, expired.through.sha256, expired.at_us],
+            )
+            .doing(doing)?;
+        }
+        unit.commit().doing(doing)
+    }
+
+    /// Removes what an append left that had been given up.
+    pub(super) fn remove_after(&mut self, seqno: Seqno) -> Result<(), StoreError> {
+        self.append(&Transaction {
+            records: &[],
+            checkpoints: &[],
+            expire: None,
+            after: Some(seqno),
+        })
+    }
+
+    /// Writes the cursor, its own transaction.
+    pub(super) fn write_cursor(&self, cursor: Mark) -> Result<(), StoreError> {
+        self.connection
+            .prepare_cached("UPDATE cursor SET seqno = ?1, sha256 = ?2")
+            .and_then(|mut update| update.execute(params![key(cursor.seqno), cursor.sha256]))
+            .map(drop)
+            .doing("write the cursor")
+    }
+
+    /// SHA-256 as stored with an event.
+    pub(super) fn mark(&self, seqno: Seqno) -> Result<Option<Mark>, StoreError> {
+        mark(&self.connection, seqno)
+    }
+
+    /// The newest checkpoint below a number.
+    pub(super) fn checkpoint_below(&self, seqno: Seqno) -> Result<Option<Seqno>, StoreError> {
+        checkpoint_below(&self.connection, seqno)
+    }
+
+    /// Remembers a journal that was moved aside, or how far it has been delivered.
+    pub(super) fn write_moved_aside(&self, moved: &MovedAside) -> Result<(), StoreError> {
+        let file = moved.path.file_name().unwrap_or_default().to_string_lossy();
+        self.connection
+            .execute(
+                "INSERT OR REPLACE INTO moved_aside VALUES (?1, ?2, ?3, ?4)",
+                params![file, moved.journal_id, key(moved.cursor), key(moved.through)],
+            )
+            .map(drop)
+            .doing("write how far an older journal was delivered")
+    }
+
+    /// Moves pages from the WAL to the database so that the WAL starts again at its beginning. Takes as long as the pages since the
+    /// last time need; waits for readers only when the WAL has grown large.
+    pub(super) fn tidy(&self) -> Result<Tidied, StoreError> {
+        let mut tidied = self.checkpoint("PASSIVE")?;
+        if tidied.pages > WAL_LARGE_PAGES {
+            tidied = self.checkpoint("RESTART")?;
+        }
+        if tidied.pages > 0 && tidied.pages == tidied.moved {
+            // The first commit after this writes the WAL's header and syncs it once more: done here, so that no decision waits for it.
+            self.touch()?;
+        }
+        Ok(tidied)
+    }
+
+    fn checkpoint(&self, how: &str) -> Result<Tidied, StoreError> {
+        self.connection
+            .query_row(&format!("PRAGMA wal_checkpoint({how})"), [], |row| {
+                Ok(Tidied {
+                    pages: row.get(1)?,
+                    moved: row.get(2)?,
+                })
+            })
+            .doing("tidy the WAL")
+    }
+
+    /// A commit that changes nothing.
+    fn touch(&self) -> Result<(), StoreError> {
+        self.connection
+            .execute("UPDATE cursor SET seqno = seqno", [])
+            .map(drop)
+            .doing("write the cursor")
+    }
+
+    /// Grows the WAL with zeros behind its last page. Zeros end the WAL for SQLite, so they mean nothing to it. A failure costs only speed.
+    fn grow_wal(&self) {
+        let grow = || -> std::io::Result<()> {
+            use std::io::{Seek, SeekFrom, Write};
+            let mut file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(beside(&self.path, "-wal"))?;
+            let mut length = file.seek(SeekFrom::End(0))?;
+            let zeros = [0u8; 16 * 1024];
+            while length < WAL_GROWN_TO {
+                file.write_all(&zeros)?;
+                length += zeros.len() as u64;
+            }
+            file.sync_all()
+        };
+        if let Err(error) = grow() {
+            tracing::warn!(%error, "the WAL could not be grown; appends are slower until it has grown by itself");
+        }
+    }
+
+    /// Everything into the database, WAL removed when no reader is left.
+    pub(super) fn close(self) -> Result<(), StoreError> {
+        self.checkpoint("TRUNCATE")?;
+        self.connection
+            .close()
+            .map_err(|(_, error)| StoreError::new("close the journal", error))
+    }
+
+    /// Caps the database's size, for tests of a full disk.
+    #[cfg(test)]
+    pub(super) fn limit_pages(&self, pages: i64) {
+        self.connection
+            .query_row(&format!("PRAGMA max_page_count = {pages}"), [], |row| {
+                row.get::<_, i64>(0)
+            })
+            .unwrap();
+    }
+
+    /// Pages that the database has now, for tests of a full disk.
+    #[cfg(test)]
+    pub(super) fn pages(&self) -> i64 {
+        self.connection
+            .query_row("PRAGMA page_count", [], |row| row.get(0))
+            .unwrap()
+    }
+}
+
+/// How a read-only connection treats the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sharing {
+    /// A WAL lies beside it: a daemon is running, or was killed.
+    Shared,
+    /// No WAL: nobody writes, no lock is taken, and nothing is made beside it.
+    Settled,
+}
+
+/// A read-only connection. Every call is a read transaction of its own, over when it returns.
+pub(super) struct View {
+    connection: Connection,
+}
+
+impl View {
+    /// Opens the file and checks that it is a journal whose layout we know.
+    pub(super) fn open(path: &Path, sharing: Sharing) -> Result<Self, StoreError> {
+        let doing = "open the journal";
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_URI;
+        let query = match sharing {
+            Sharing::Shared => "",
+            Sharing::Settled => "?immutable=1",
+        };
+        let connection = Connection::open_with_flags(uri(path, query), flags).doing(doing)?;
+        connection.busy_timeout(READER_WAITS).doing(doing)?;
+        connection
+            .execute_batch(&format!(
+                "PRAGMA mmap_size = 0; PRAGMA cache_size = -{READER_CACHE_KIB}; PRAGMA query_only = ON"
+            ))
+            .doing(doing)?;
+        let ours: i64 = connection
+            .query_row("PRAGMA application_id", [], |row| row.get(0))
+            .doing(doing)?;
+        let found: i64 = connection
+            .query_row("PRAGMA user_version", [], |row| row.get(0))
+            .doing(doing)?;
+        let copy: rusqlite::Result<i64> = connection.query_row("SELECT schema FROM identity", [], |row| row.get(0));
+        if ours == APPLICATION_ID && found > SCHEMA && copy.as_ref().map_or(true, |copy| *copy > SCHEMA) {
+            return Err(StoreError::Newer { found, known: SCHEMA });
+        }
+        let copy = copy.doing(doing)?;
+        if ours != APPLICATION_ID || found != SCHEMA || copy != SCHEMA {
+            return Err(StoreError::new(doing, rusqlite::Error::QueryReturnedNoRows));
+        }
+        Ok(View { connection })
+    }
+
+    /// Whose journal it is; damaged when the row isn't what was written.
+    pub(super) fn identity(&self) -> Result<Identity, StoreError> {
+        let doing = "read whose journal it is";
+        let (identity, sha256) = self
+            .connection
+            .query_row(
+                "SELECT journal_id, site, table_id, machine, created_us, sha256 FROM identity",
+                [],
+                |row| {
+                    let identity = Identity {
+                        journal_id: row.get(0)?,
+                        site: row.get(1)?,
+                        table: row.get(2)?,
+                        machine: row.get(3)?,
+                        created_us: row.get(4)?,
+                    };
+                    Ok((identity, row.get::<_, [u8; 32]>(5)?))
+                },
+            )
+            .doing(doing)?;
+        if identity.sha256() == sha256 {
+            Ok(identity)
+        } else {
+            Err(StoreError::new(doing, rusqlite::Error::QueryReturnedNoRows))
+        }
+    }
+
+    /// The newest event's number and hash; [`Mark::NONE`] in an empty journal.
+    pub(super) fn head(&self) -> Result<Mark, StoreError> {
+        self.edge(
+            "SELECT seqno, sha256 FROM events ORDER BY seqno DESC LIMIT 1",
+            "find the newest event",
+        )
+    }
+
+    /// The oldest event's number and hash; [`Mark::NONE`] in an empty journal.
+    pub(super) fn oldest(&self) -> Result<Mark, StoreError> {
+        self.edge(
+            "SELECT seqno, sha256 FROM events ORDER BY seqno LIMIT 1",
+            "find the oldest event",
+        )
+    }
+
+    fn edge(&self, sql: &str, doing: &'static str) -> Result<Mark, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut select| select.query_row([], to_mark).optional())
+            .map(|mark| mark.unwrap_or(Mark::NONE))
+            .doing(doing)
+    }
+
+    /// SHA-256 as stored with an event.
+    pub(super) fn mark(&self, seqno: Seqno) -> Result<Option<Mark>, StoreError> {
+        mark(&self.connection, seqno)
+    }
+
+    /// The cursor as it was written last.
+    pub(super) fn cursor(&self) -> Result<Mark, StoreError> {
+        self.connection
+            .query_row("SELECT seqno, sha256 FROM cursor", [], to_mark)
+            .doing("read the cursor")
+    }
+
+    /// What retention deleted last.
+    pub(super) fn expired(&self) -> Result<Option<Expired>, StoreError> {
+        self.connection
+            .query_row("SELECT through, sha256, at_us FROM expired", [], |row| {
+                Ok(Expired {
+                    through: to_mark(row)?,
+                    at_us: row.get(2)?,
+                })
+            })
+            .optional()
+            .doing("read what was deleted last")
+    }
+
+    /// The newest checkpoint below a number.
+    pub(super) fn checkpoint_below(&self, seqno: Seqno) -> Result<Option<Seqno>, StoreError> {
+        checkpoint_below(&self.connection, seqno)
+    }
+
+    /// At most `max` rows from `from` to `to`, both included, in order.
+    pub(super) fn page(&self, from: Seqno, to: Seqno, max: usize) -> Result<Vec<Record>, StoreError> {
+        let doing = "read events";
+        let mut select = self
+            .connection
+            .prepare_cached(
+                "SELECT seqno, sha256, bytes FROM events WHERE seqno BETWEEN ?1 AND ?2 ORDER BY seqno LIMIT ?3",
+            )
+            .doing(doing)?;
+        let max = i64::try_from(max).unwrap_or(i64::MAX);
+        let rows = select
+            .query_map(params![key(from), key(to), max], |row| {
+                Ok(Record {
+                    seqno: number(row, 0)?,
+                    sha256: row.get(1)?,
+                    bytes: row.get(2)?,
+                })
+            })
+            .doing(doing)?;
+        rows.collect::<rusqlite::Result<Vec<Record>>>().doing(doing)
+    }
+
+    /// Journals that were moved aside before this one, in `directory`.
+    pub(super) fn moved_aside(&self, directory: &Path) -> Result<Vec<MovedAside>, StoreError> {
+        let doing = "read which older journals are undelivered";
+        let mut select = self
+            .connection
+            .prepare("SELECT file, journal_id, cursor, through FROM moved_aside ORDER BY file")
+            .doing(doing)?;
+        let rows = select
+            .query_map([], |row| {
+                Ok(MovedAside {
+                    path: directory.join(row.get::<_, String>(0)?),
+                    journal_id: row.get(1)?,
+                    cursor: number(row, 2)?,
+                    through: number(row, 3)?,
+                })
+            })
+            .doing(doing)?;
+        rows.collect::<rusqlite::Result<Vec<MovedAside>>>().doing(doing)
+    }
+
+    /// SQLite's own look at the file's structure: `None` when it found nothing.
+    pub(super) fn structure(&self) -> Result<Option<String>, StoreError> {
+        let verdict: String = self
+            .connection
+            .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
+            .doing("check the file's structure")?;
+        Ok((verdict != "ok").then_some(verdict))
+    }
+}
+
+fn mark(connection: &Connection, seqno: Seqno) -> Result<Option<Mark>, StoreError> {
+    connection
+        .prepare_cached("SELECT seqno, sha256 FROM events WHERE seqno = ?1")
+        .and_then(|mut select| select.query_row([key(seqno)], to_mark).optional())
+        .doing("read an event's hash")
+}
+
+fn checkpoint_below(connection: &Connection, seqno: Seqno) -> Result<Option<Seqno>, StoreError> {
+    connection
+        .query_row(
+            "SELECT seqno FROM checkpoints WHERE seqno < ?1 ORDER BY seqno DESC LIMIT 1",
+            [key(seqno)],
+            |row| number(row, 0),
+        )
+        .optional()
+        .doing("find a checkpoint")
+}
+
+fn to_mark(row: &rusqlite::Row<'_>) -> rusqlite::Result<Mark> {
+    Ok(Mark {
+        seqno: number(row, 0)?,
+        sha256: row.get(1)?,
+    })
+}
+
+/// SQLite's integers are signed. A journal never comes near the end of them.
+fn key(seqno: Seqno) -> i64 {
+    i64::try_from(seqno).unwrap_or(i64::MAX)
+}
+
+fn number(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Seqno> {
+    let value: i64 = row.get(column)?;
+    Seqno::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
+}
+
+/// The name under which a new journal is built.
+pub(super) fn unfinished(path: &Path) -> PathBuf {
+    beside(path, ".new")
+}
+
+/// The file `path` with `suffix` behind its name: SQLite keeps `-wal` and `-shm` so.
+pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    PathBuf::from(name)
+}
+
+/// Makes a rename in the directory of `path` durable.
+pub(super) fn sync_directory(path: &Path) -> std::io::Result<()> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        Some(_) | None => Path::new("."),
+    };
+    std::fs::File::open(directory)?.sync_all()
+}
+
+/// A `file:` URI: SQLite would take `?` and `#` in a plain name for more than a name.
+fn uri(path: &Path, query: &str) -> String {
+    use std::fmt::Write;
+    // An absolute path gets the empty authority: a path that begins with "//" would name a host otherwise.
+    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
+    for byte in path.as_os_str().as_bytes() {
+        if byte.is_ascii_alphanumeric() || b"/._-~".contains(byte) {
+            uri.push(char::from(*byte));
+        } else {
+            // Writing to a String cannot fail.
+            let _ = write!(uri, "%{byte:02x}");
+        }
+    }
+    uri + query
+}
