@@ -5,7 +5,7 @@ use crate::time::Timestamp;
 use std::future::Future;
 use std::pin::Pin;
 
-/// An append on its way. It may be given up waiting for, never cancelled: what was asked for may still become durable.
+/// An append on its way. It ends within five seconds; giving it up earlier gives up the append.
 pub(super) type Pending = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
 /// An answer on its way.

@@ -8,9 +8,9 @@ use super::outlets::Outlets;
 use super::recorder::{Batch, Recorder, gateway_fact};
 use super::store::{Pending, Store};
 use super::upkeep::Upkeep;
+use crate::table::Table;
 use crate::table::event::{Body, CheckpointRecorded, EventSetAside, Fact, GatewayStopped};
 use crate::table::input::{Arrival, Condition, Input};
-use crate::table::{Seen, Table};
 use crate::time::{Clock, Uptime};
 use crate::uplink::Notice;
 use std::sync::Arc;
@@ -18,9 +18,6 @@ use std::time::Duration;
 
 /// An append that takes longer is an alert: a disk this slow will fail, and dealers notice the lamps.
 pub(super) const APPEND_SLOW: Duration = Duration::from_millis(500);
-
-/// An append that takes longer has failed: nobody at a table waits longer for lamps.
-pub(super) const APPEND_FAILED: Duration = Duration::from_secs(5);
 
 /// One task, one table.
 pub(super) struct TableLoop {
@@ -47,18 +44,10 @@ pub(super) enum Ended {
     RolledBack(crate::table::event::Head),
 }
 
-/// What could not be recorded, and why.
+/// What happened could not be recorded, so it did not happen.
+#[derive(Debug)]
 pub(super) struct Trouble {
     pub(super) text: String,
-    /// The append that took too long: it may still become durable, and then it happened.
-    pub(super) late: Option<Late>,
-}
-
-/// An append that was given up waiting for.
-pub(super) struct Late {
-    pub(super) pending: Pending,
-    pub(super) batch: Batch,
-    pub(super) seen: Option<Seen>,
 }
 
 impl TableLoop {
@@ -89,16 +78,9 @@ impl TableLoop {
         self.now = self.now.max(asked.arrival.at);
         let decision = self.table.decide(self.now, &asked.arrival.input);
         let recorded = !decision.facts.is_empty();
-        let outcome = match recorded {
-            true => self.record(decision.facts).await,
-            false => Ok(()),
-        };
-        if let Err(mut trouble) = outcome {
+        if recorded && let Err(trouble) = self.record(decision.facts).await {
             let text = trouble.text.clone();
             asked.answer(Err(Refusal::JournalFailed { text }));
-            if let Some(late) = &mut trouble.late {
-                late.seen = Some(decision.seen);
-            }
             return Err(trouble);
         }
         self.table.note(decision.seen);
@@ -118,7 +100,6 @@ impl TableLoop {
     pub(super) async fn record(&mut self, facts: Vec<Fact>) -> Result<(), Trouble> {
         let mut batch = self.recorder.seal(self.now, facts).map_err(|error| Trouble {
             text: error.to_string(),
-            late: None,
         })?;
         if batch.events.is_empty() {
             return Ok(());
@@ -127,26 +108,14 @@ impl TableLoop {
         self.append(self.store.append(records), batch).await
     }
 
-    /// Waits for an append as long as anybody waits.
-    pub(super) async fn append(&mut self, mut pending: Pending, batch: Batch) -> Result<(), Trouble> {
+    /// Waits for an append; the journal answers within five seconds, and an error means that nothing was written.
+    pub(super) async fn append(&mut self, pending: Pending, batch: Batch) -> Result<(), Trouble> {
         let began = self.clock.uptime();
-        match tokio::time::timeout(APPEND_FAILED, &mut pending).await {
-            Ok(Ok(())) => {
-                self.fold(&batch);
-                self.upkeep
-                    .appended(self.clock.uptime(), self.clock.uptime().since(began));
-                Ok(())
-            }
-            Ok(Err(text)) => Err(Trouble { text, late: None }),
-            Err(_) => Err(Trouble {
-                text: format!("an append took longer than {} s", APPEND_FAILED.as_secs()),
-                late: Some(Late {
-                    pending,
-                    batch,
-                    seen: None,
-                }),
-            }),
-        }
+        pending.await.map_err(|text| Trouble { text })?;
+        self.fold(&batch);
+        let now = self.clock.uptime();
+        self.upkeep.appended(now, now.since(began));
+        Ok(())
     }
 
     /// What is durable has happened.
@@ -192,6 +161,12 @@ impl TableLoop {
     async fn checkpoint_when_due(&mut self) -> Result<(), Trouble> {
         if self.upkeep.checkpoint_is_due() {
             let fact = self.checkpoint();
+            if let Err(error) = self.recorder.seal(self.now, vec![fact.clone()]) {
+                // Play goes on; recovery reads more events until a checkpoint fits.
+                tracing::error!(%error, "no checkpoint could be made");
+                self.upkeep.checkpoint_given_up();
+                return Ok(());
+            }
             self.record(vec![fact]).await?;
             self.outlets.publish(self.table.state(), self.recorder.head());
         }

@@ -1,13 +1,16 @@
 //! The journal can't be written: nothing may happen, and nothing is forgotten about that.
 //!
 //! The tumbler is inhibited, the readout shows E90, lamps stay as they are, nothing is published, inputs are dropped and
-//! counted, people are told. An append that was given up waiting for owns its numbers until the journal answers: when it did
-//! become durable after all, it happened, and only then is anything else appended, so that the chain has one continuation.
+//! counted, people are told. An append that failed used up no number (the journal removes what a late one left behind), so
+//! the chain goes on where it was.
 
 use super::Refusal;
 use super::inputs::Wake;
+use super::recorder::Batch;
 use super::recorder::gateway_fact;
-use super::table_loop::{Ended, Late, TableLoop, Trouble, condition_input};
+use super::store::Pending;
+use super::table_loop::{Ended, TableLoop, Trouble, condition_input};
+use crate::table::Seen;
 use crate::table::event::{Body, JournalFailed};
 use crate::table::input::{Condition, DeviceKind, Input};
 use crate::time::Timestamp;
@@ -57,29 +60,23 @@ impl TableLoop {
         self.outlets.show_journal_failed(self.table.indicators());
         self.outlets.show_fault(&missed.error);
         super::notify::status("the journal can't be written: the table stands still");
-        let mut late = trouble.late;
-        let mut attempt = None;
+        let mut attempt: Option<Attempt> = None;
         let mut try_at = self.clock.uptime() + TRY_AGAIN;
         loop {
-            let first = late.as_mut().or(attempt.as_mut());
-            let idle = first.is_none();
+            let resting = attempt.is_none();
             tokio::select! {
-                outcome = settled(first) => {
-                    if let Some(was_late) = late.take() {
-                        self.settle_late(was_late, outcome, &mut missed);
-                        try_at = self.clock.uptime();
-                    } else if let Some(tried) = attempt.take() {
-                        match outcome {
-                            Ok(()) => {
-                                self.resume(tried, missed);
-                                return None;
-                            }
-                            Err(text) => missed.error = text,
+                outcome = settled(attempt.as_mut()) => {
+                    try_at = self.clock.uptime() + TRY_AGAIN;
+                    match (attempt.take(), outcome) {
+                        (Some(made), Ok(())) => {
+                            self.resume(made, missed);
+                            return None;
                         }
-                        try_at = self.clock.uptime() + TRY_AGAIN;
+                        (_, Ok(())) => {}
+                        (_, Err(text)) => missed.error = text,
                     }
                 }
-                wake = self.inputs.next(idle.then_some(try_at)) => match wake {
+                wake = self.inputs.next(resting.then_some(try_at)) => match wake {
                     Wake::Input(asked) if asked.arrival.input == Input::Deadline => {
                         try_at = self.clock.uptime() + TRY_AGAIN;
                         attempt = self.attempt(&missed);
@@ -98,22 +95,8 @@ impl TableLoop {
         }
     }
 
-    /// An append that came late: durable after all, or not written.
-    fn settle_late(&mut self, late: Late, outcome: Result<(), String>, missed: &mut Missed) {
-        match outcome {
-            Ok(()) => {
-                self.fold(&late.batch);
-                if let Some(seen) = late.seen {
-                    self.table.note(seen);
-                }
-                missed.dropped = missed.dropped.saturating_sub(1);
-            }
-            Err(text) => missed.error = text,
-        }
-    }
-
     /// Tries to say what was missed. `None` when even that can't be put into an event.
-    fn attempt(&mut self, missed: &Missed) -> Option<Late> {
+    fn attempt(&mut self, missed: &Missed) -> Option<Attempt> {
         self.now = self.now.max(self.clock.uptime());
         let text = format!("the journal could not be written ({})", missed.error);
         let decision = self
@@ -130,10 +113,10 @@ impl TableLoop {
         match self.recorder.seal(self.now, facts) {
             Ok(mut batch) => {
                 let records = std::mem::take(&mut batch.records);
-                Some(Late {
+                Some(Attempt {
                     pending: self.store.append(records),
                     batch,
-                    seen: Some(decision.seen),
+                    seen: decision.seen,
                 })
             }
             Err(error) => {
@@ -144,16 +127,14 @@ impl TableLoop {
     }
 
     /// Recording works again: devices are asked as after a restart, and what tells states is looked at now.
-    fn resume(&mut self, recorded: Late, missed: Missed) {
+    fn resume(&mut self, recorded: Attempt, missed: Missed) {
         tracing::warn!(
             dropped = missed.dropped,
             "the journal can be written again; the table waits for a supervisor"
         );
         super::notify::status("the journal can be written again: a supervisor must unlock the table");
         self.fold(&recorded.batch);
-        if let Some(seen) = recorded.seen {
-            self.table.note(seen);
-        }
+        self.table.note(recorded.seen);
         self.upkeep.journal_recovered(self.clock.uptime());
         self.outlets.show(self.table.indicators());
         self.outlets.publish(self.table.state(), self.recorder.head());
@@ -234,10 +215,17 @@ impl Missed {
     }
 }
 
-/// The outcome of what is pending; never, when nothing is.
-async fn settled(pending: Option<&mut Late>) -> Result<(), String> {
-    match pending {
-        Some(late) => (&mut late.pending).await,
+/// An append that says what was missed, on its way.
+struct Attempt {
+    pending: Pending,
+    batch: Batch,
+    seen: Seen,
+}
+
+/// The attempt's outcome; never, when none is made.
+async fn settled(attempt: Option<&mut Attempt>) -> Result<(), String> {
+    match attempt {
+        Some(attempt) => (&mut attempt.pending).await,
         None => std::future::pending().await,
     }
 }
