@@ -1,9 +1,13 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
+pub mod daemon;
 pub mod devices;
 pub mod ending;
+pub mod lock;
 pub mod picture;
+pub mod round;
 pub mod rules;
+pub mod status;
 
 use clap::{Parser, Subcommand};
 
@@ -18,6 +22,22 @@ pub struct Cli {
 /// One variant per command; each command's arguments and code live in its own file.
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// Table, round, devices, link quality, backlog, alerts and locks.
+    #[command(after_help = "Example:\n  tablegate status --instance TS-07")]
+    Status(status::StatusArgs),
+    /// Close the table: between rounds, or before "no more bets" (the round is abandoned, bets go back).
+    #[command(after_help = "Example:\n  tablegate close")]
+    Close(daemon::Acting),
+    Round(round::Round),
+    /// Hold the next round until a supervisor ends it.
+    #[command(after_help = "Example:\n  tablegate lock --reason \"layout torn\"")]
+    Lock(lock::Lock),
+    /// End the locks that a supervisor may end.
+    #[command(after_help = "Example:\n  tablegate unlock --procedure \"lamp replaced, checked\"")]
+    Unlock(lock::Unlock),
+    /// Accept a device whose serial number is not approved.
+    #[command(after_help = "Example:\n  tablegate accept-device DT3-0042")]
+    AcceptDevice(lock::AcceptDevice),
     Rules(rules::Rules),
 }
 
@@ -26,6 +46,12 @@ enum Command {
 pub fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
     ending::end(match cli.command {
+        Command::Status(args) => status::run(&args),
+        Command::Close(acting) => lock::close(&acting),
+        Command::Round(round) => round::run(round),
+        Command::Lock(args) => lock::lock(args),
+        Command::Unlock(args) => lock::unlock(args),
+        Command::AcceptDevice(args) => lock::accept_device(args),
         Command::Rules(rules) => rules::run(rules),
     })
 }

@@ -20,10 +20,12 @@ pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
 pub use view::{DeviceView, JournalView, LockView, StateView, TableView};
 
+use crate::device::LinkReport;
 use crate::table::TableConfig;
 use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
+use crate::uplink::UplinkReport;
 use inputs::Asked;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -53,6 +55,7 @@ pub struct Handle {
     clock: Arc<dyn Clock>,
     people: mpsc::Sender<Asked>,
     table: watch::Receiver<Arc<TableView>>,
+    reports: watch::Receiver<Reports>,
     stop: watch::Sender<bool>,
 }
 
@@ -62,6 +65,17 @@ pub struct View {
     /// The table, after its newest event.
     #[serde(flatten)]
     pub table: TableView,
+    /// How well each device's line works.
+    pub links: Vec<LinkReport>,
+    /// The connection to the floor; `None` before it was started.
+    pub uplink: Option<UplinkReport>,
+}
+
+/// Where the other rooms say how they are; read only when somebody looks.
+#[derive(Clone, Default)]
+struct Reports {
+    links: Vec<watch::Receiver<LinkReport>>,
+    uplink: Option<watch::Receiver<UplinkReport>>,
 }
 
 /// Why a person's act was not done.
@@ -101,8 +115,11 @@ impl Handle {
     /// Everything there is to see now.
     #[must_use]
     pub fn look(&self) -> View {
+        let reports = self.reports.borrow();
         View {
             table: TableView::clone(&self.table.borrow()),
+            links: reports.links.iter().map(|link| link.borrow().clone()).collect(),
+            uplink: reports.uplink.as_ref().map(|uplink| uplink.borrow().clone()),
         }
     }
 

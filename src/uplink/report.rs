@@ -1,10 +1,10 @@
 //! What the uplink says of itself, for `status` and the technician.
 
 use crate::journal::Seqno;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where the connection stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UplinkState {
     /// Not started, or stopped.
@@ -23,7 +23,7 @@ pub enum UplinkState {
 }
 
 /// What the uplink says of itself. Counters run since the daemon started.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct UplinkReport {
     /// Where the connection stands.
     pub state: UplinkState,

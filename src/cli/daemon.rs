@@ -1,0 +1,267 @@
+//! How a command finds its daemon and acts through it.
+
+use super::ending::{Failure, Status, print, print_json};
+use crate::control::client::{Client, ClientError, instances};
+use crate::control::{Act, Answer, Request};
+use crate::gateway::View;
+use clap::Args;
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+/// Where daemons put their sockets unless the configuration says otherwise.
+pub const RUNTIME_DIRECTORY: &str = "/run/tablegate";
+
+/// Which daemon; none of these: the only one of this PC.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Reach {
+    /// The daemon that runs with this configuration.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["socket", "instance"])]
+    pub config: Option<PathBuf>,
+    /// The daemon that listens at this control socket.
+    #[arg(long, value_name = "PATH", conflicts_with = "instance")]
+    pub socket: Option<PathBuf>,
+    /// The daemon of this name, as in `systemctl status tablegate@NAME`.
+    #[arg(long, value_name = "NAME")]
+    pub instance: Option<String>,
+}
+
+/// Which daemon, and in whose name.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Acting {
+    #[command(flatten)]
+    pub reach: Reach,
+    /// In whose name root acts; everybody else acts in their own.
+    #[arg(long, value_name = "NAME")]
+    pub by: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a command wants at the daemon.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    Look,
+    Act,
+}
+
+impl Reach {
+    /// The socket for looking.
+    ///
+    /// # Errors
+    /// No daemon, or more than one to choose from.
+    pub fn look_socket(&self) -> Result<PathBuf, Failure> {
+        self.socket_for(Purpose::Look, Path::new(RUNTIME_DIRECTORY))
+    }
+
+    /// The supervisors' socket.
+    ///
+    /// # Errors
+    /// As [`Reach::look_socket`].
+    pub fn act_socket(&self) -> Result<PathBuf, Failure> {
+        self.socket_for(Purpose::Act, Path::new(RUNTIME_DIRECTORY))
+    }
+
+    fn socket_for(&self, purpose: Purpose, directory: &Path) -> Result<PathBuf, Failure> {
+        if let Some(file) = &self.config {
+            // Filled in with the configuration.
+            let _ = (file, purpose);
+            return Err(Failure::usage("--config: not yet"));
+        }
+        if let Some(path) = &self.socket {
+            return Ok(match purpose {
+                Purpose::Look => path.clone(),
+                Purpose::Act => beside(path)
+                    .filter(|path| path.exists())
+                    .unwrap_or_else(|| path.clone()),
+            });
+        }
+        let instance = match &self.instance {
+            Some(name) => name.clone(),
+            None => the_only_one(directory)?,
+        };
+        Ok(match purpose {
+            Purpose::Look => directory.join(format!("{instance}.sock")),
+            Purpose::Act => directory.join(format!("{instance}.supervisor.sock")),
+        })
+    }
+}
+
+/// The supervisors' socket that belongs to the socket for looking at `path`, by the names that the daemon gives them.
+fn beside(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_str()?;
+    let stem = name.strip_suffix(".sock")?;
+    (!stem.ends_with(".supervisor")).then(|| path.with_file_name(format!("{stem}.supervisor.sock")))
+}
+
+fn the_only_one(directory: &Path) -> Result<String, Failure> {
+    let found = instances(directory)
+        .map_err(|error| Failure::failed(format!("{} can't be read: {error}", directory.display())))?;
+    match found.as_slice() {
+        [(only, _)] => Ok(only.clone()),
+        [] => Err(Failure::failed(format!(
+            "no table's daemon answers in {}.\nStart one (systemctl start tablegate@NAME, or tablegate run --config FILE), \
+             or say where it listens (--socket PATH or --config FILE).",
+            directory.display()
+        ))),
+        several => {
+            let names: Vec<_> = several.iter().map(|(name, _)| name.as_str()).collect();
+            Err(Failure::usage(format!(
+                "{} daemons run on this PC: {}. Say which one with --instance NAME.",
+                several.len(),
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// Runs `work` on a small runtime of the command's own.
+///
+/// # Errors
+/// What the work says, or that the system has no room for a runtime.
+pub fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(work)
+}
+
+/// Everything there is to see at the daemon.
+///
+/// # Errors
+/// When it can't be reached.
+pub fn look(reach: &Reach) -> Result<View, Failure> {
+    let socket = reach.look_socket()?;
+    block_on(async {
+        let mut client = Client::connect(&socket).await.map_err(unreachable)?;
+        match client.ask(&Request::Look {}).await.map_err(unreachable)? {
+            Answer::View(view) => Ok(*view),
+            other => Err(unexpected(&other)),
+        }
+    })
+}
+
+/// Does one act and says what came of it.
+///
+/// # Errors
+/// The refusal, in words.
+pub fn act(acting: &Acting, act: Act) -> Result<(), Failure> {
+    let socket = acting.reach.act_socket()?;
+    let answer = block_on(async {
+        let mut client = Client::connect(&socket).await.map_err(unreachable)?;
+        client.act(act, acting.by.as_deref()).await.map_err(unreachable)
+    })?;
+    if acting.json {
+        print_json(&answer)?;
+    }
+    let text = done(answer)?;
+    if acting.json {
+        Ok(())
+    } else {
+        print(&format!("{text}\n"))
+    }
+}
+
+/// The sentence of what was done; else the refusal, in words.
+///
+/// # Errors
+/// Anything but [`Answer::Done`].
+pub fn done(answer: Answer) -> Result<String, Failure> {
+    match answer {
+        Answer::Done { text } => Ok(text),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// An answer that isn't the one hoped for.
+fn unexpected(answer: &Answer) -> Failure {
+    match answer {
+        Answer::Refused { code, text, rule, .. } => {
+            let because = match (*code, rule.as_str()) {
+                (0, "") => String::new(),
+                (0, rule) => format!(" ({rule})"),
+                (code, "") => format!(" (E{code:02})"),
+                (code, rule) => format!(" (E{code:02}, {rule})"),
+            };
+            Failure::failed(format!("refused: {text}{because}"))
+        }
+        Answer::Failed { text } => Failure::failed(text.clone()),
+        Answer::WrongUse { text } => Failure::usage(text.clone()),
+        Answer::View(_) | Answer::Done { .. } => Failure::failed(
+            "the daemon answered something else than was asked: command and daemon are of different versions?",
+        ),
+    }
+}
+
+/// A daemon that can't be reached, with what to do.
+#[must_use]
+pub fn unreachable(error: ClientError) -> Failure {
+    let advice = match &error {
+        ClientError::Absent { .. } | ClientError::NobodyListens { .. } => {
+            "\nStart it (systemctl start tablegate@NAME, or tablegate run --config FILE), or name another one."
+        }
+        ClientError::Denied { .. } => "\nAsk for membership of its group (see ls -l), and log in again.",
+        ClientError::Io { .. } | ClientError::Closed | ClientError::Silent | ClientError::NotUnderstood { .. } => "",
+    };
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    Failure {
+        status: Status::Failed,
+        text: format!("{error}{cause}{advice}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn the_only_daemon_is_found_none_and_several_are_said() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        let reach = Reach::default();
+        let nobody = reach.socket_for(Purpose::Look, directory.path()).unwrap_err();
+        assert_eq!(nobody.status, Status::Failed);
+        assert!(nobody.text.contains("tablegate run --config"), "{}", nobody.text);
+
+        let _one = UnixListener::bind(at("TS-07.sock")).unwrap();
+        let _its_other = UnixListener::bind(at("TS-07.supervisor.sock")).unwrap();
+        drop(UnixListener::bind(at("TS-03.sock")).unwrap());
+        assert_eq!(
+            reach.socket_for(Purpose::Look, directory.path()).unwrap(),
+            at("TS-07.sock")
+        );
+        assert_eq!(
+            reach.socket_for(Purpose::Act, directory.path()).unwrap(),
+            at("TS-07.supervisor.sock")
+        );
+
+        let _two = UnixListener::bind(at("TS-08.sock")).unwrap();
+        let several = reach.socket_for(Purpose::Look, directory.path()).unwrap_err();
+        assert_eq!(several.status, Status::Usage);
+        assert!(several.text.contains("TS-07, TS-08"), "{}", several.text);
+        let named = Reach {
+            instance: Some("TS-08".into()),
+            ..Reach::default()
+        };
+        assert_eq!(
+            named.socket_for(Purpose::Look, directory.path()).unwrap(),
+            at("TS-08.sock")
+        );
+    }
+
+    #[test]
+    fn acting_by_the_look_socket_takes_the_supervisors_one_beside_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let look = directory.path().join("t.sock");
+        let reach = Reach {
+            socket: Some(look.clone()),
+            ..Reach::default()
+        };
+        assert_eq!(reach.act_socket().unwrap(), look);
+        let act = directory.path().join("t.supervisor.sock");
+        let _listener = UnixListener::bind(&act).unwrap();
+        assert_eq!(reach.act_socket().unwrap(), act);
+        assert_eq!(reach.look_socket().unwrap(), look);
+    }
+}

@@ -1,0 +1,184 @@
+//! `tablegate round`: the round as the table knows it, and a supervisor's acts on it.
+
+use super::daemon::{Acting, Reach, act, look};
+use super::ending::{Failure, print, print_json};
+use super::status;
+use crate::control::Act;
+use crate::rules::tai_sai::VoidReason;
+use clap::{Args, Subcommand};
+
+/// The round: show it, and a supervisor's acts on it.
+#[derive(Args, Debug)]
+pub struct Round {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// The round as the table knows it.
+    #[command(after_help = "Example:\n  tablegate round show")]
+    Show(Show),
+    /// Enter the result when the terminal can't (bets are closed by it, and the dice uncovered, if those are missing).
+    #[command(after_help = "Example:\n  tablegate round result 1 3 6 --reason \"terminal dead\"")]
+    Result(ResultArgs),
+    /// Amend the result before settlement (NZ Div 9 r7.2).
+    #[command(after_help = "Example:\n  tablegate round amend 1 3 6")]
+    Amend(Amend),
+    /// Declare the round void (NZ Div 9 r7.1): all bets go back.
+    #[command(after_help = "Example:\n  tablegate round void --reason a_not_flat")]
+    Void(Void),
+    /// State the reason of a void that was recorded without one.
+    #[command(after_help = "Example:\n  tablegate round reason a_tumbler_fault")]
+    Reason(Reason),
+    /// Losing wagers are collected and winning ones paid: settle.
+    #[command(after_help = "Example:\n  tablegate round settle")]
+    Settle(Acting),
+    /// Take back a settlement that the cover alone implied, until the next spin.
+    #[command(after_help = "Example:\n  tablegate round reopen")]
+    Reopen(Acting),
+    /// Let a held round, or a frozen table, go on.
+    #[command(after_help = "Example:\n  tablegate round resume")]
+    Resume(Acting),
+    /// Take back a void that the gateway declared, until the next spin.
+    #[command(after_help = "Example:\n  tablegate round withdraw-void")]
+    WithdrawVoid(Acting),
+    /// Record an incident.
+    #[command(after_help = "Example:\n  tablegate round incident \"chips fell on the layout\"")]
+    Incident(Incident),
+}
+
+#[derive(Args, Debug)]
+struct Show {
+    #[command(flatten)]
+    reach: Reach,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Faces {
+    /// What the three dice show, in any order: numbers from 1 to 6.
+    #[arg(value_name = "FACE", num_args = 3, required = true, value_parser = clap::value_parser!(u8).range(1..=6))]
+    faces: Vec<u8>,
+}
+
+impl Faces {
+    fn three(&self) -> Result<[u8; 3], Failure> {
+        let wrong = || Failure::usage("give three faces, numbers from 1 to 6, as in: 1 3 6");
+        self.faces.as_slice().try_into().map_err(|_| wrong())
+    }
+}
+
+#[derive(Args, Debug)]
+struct ResultArgs {
+    #[command(flatten)]
+    faces: Faces,
+    /// Why the terminal was not used, 1 to 200 characters.
+    #[arg(long, value_name = "TEXT")]
+    reason: String,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Args, Debug)]
+struct Amend {
+    #[command(flatten)]
+    faces: Faces,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Args, Debug)]
+struct Void {
+    /// Why, by its code; without one the reason is recorded as not stated, and `round reason` can state it later.
+    #[arg(long, value_name = "CODE", value_parser = void_reason)]
+    reason: Option<&'static str>,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Args, Debug)]
+struct Reason {
+    /// Why, by its code.
+    #[arg(value_name = "CODE", value_parser = void_reason)]
+    reason: &'static str,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+#[derive(Args, Debug)]
+struct Incident {
+    /// What happened, 1 to 200 characters.
+    #[arg(value_name = "CAUSE")]
+    cause: String,
+    #[command(flatten)]
+    acting: Acting,
+}
+
+/// A reason of r7.1 by its code; the error lists them with their text.
+fn void_reason(code: &str) -> Result<&'static str, String> {
+    if let Some(reason) = VoidReason::from_code(code) {
+        return Ok(reason.code());
+    }
+    let known: Vec<_> = VoidReason::ALL
+        .into_iter()
+        .map(|reason| format!("  {:16}  {}", reason.code(), reason.text()))
+        .collect();
+    Err(format!("a round can be void for these reasons:\n{}", known.join("\n")))
+}
+
+/// Runs it.
+///
+/// # Errors
+/// The refusal, in words.
+pub fn run(round: Round) -> Result<(), Failure> {
+    match round.command {
+        Command::Show(show) => {
+            let view = look(&show.reach)?;
+            if show.json {
+                print_json(&status::round(&view))
+            } else {
+                print(&status::describe_round(&view))
+            }
+        }
+        Command::Result(ResultArgs { faces, reason, acting }) => {
+            let faces = faces.three()?;
+            act(&acting, Act::EnterResult { faces, reason })
+        }
+        Command::Amend(Amend { faces, acting }) => {
+            let faces = faces.three()?;
+            act(&acting, Act::Amend { faces })
+        }
+        Command::Void(Void { reason, acting }) => {
+            let reason = reason.map(ToOwned::to_owned);
+            act(&acting, Act::Void { reason })
+        }
+        Command::Reason(Reason { reason, acting }) => {
+            let reason = reason.to_owned();
+            act(&acting, Act::StateVoidReason { reason })
+        }
+        Command::Settle(acting) => act(&acting, Act::Settle {}),
+        Command::Reopen(acting) => act(&acting, Act::Reopen {}),
+        Command::Resume(acting) => act(&acting, Act::Resume {}),
+        Command::WithdrawVoid(acting) => act(&acting, Act::WithdrawVoid {}),
+        Command::Incident(Incident { cause, acting }) => act(&acting, Act::RecordIncident { cause }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::VOID_REASONS;
+
+    #[test]
+    fn the_control_socket_knows_the_reasons_of_the_rules_and_no_others() {
+        let of_rules: Vec<_> = VoidReason::ALL.into_iter().map(VoidReason::code).collect();
+        assert_eq!(of_rules, VOID_REASONS);
+        let error = void_reason("bad_mood").unwrap_err();
+        for code in of_rules {
+            assert!(error.contains(code), "{error}");
+        }
+    }
+}

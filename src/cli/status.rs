@@ -1,0 +1,338 @@
+//! `tablegate status`: the table, its round, its devices, the floor and the journal, in words that help at three in the morning.
+
+use super::daemon::{Reach, look};
+use super::ending::{Failure, in_colour, print, print_json};
+use crate::device::{LinkReport, LinkState};
+use crate::gateway::{LockView, View};
+use crate::uplink::{UplinkReport, UplinkState};
+use clap::Args;
+use serde::Serialize;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Table, round, devices, link quality, backlog, alerts and locks.
+#[derive(Args, Debug)]
+pub struct StatusArgs {
+    #[command(flatten)]
+    reach: Reach,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When no daemon can be asked.
+pub fn run(args: &StatusArgs) -> Result<(), Failure> {
+    let view = look(&args.reach)?;
+    if args.json {
+        print_json(&view)
+    } else {
+        let paint = if in_colour() { Paint::Colours } else { Paint::Plain };
+        print(&describe(&view, paint))
+    }
+}
+
+/// Whether alarming lines are red.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Paint {
+    Plain,
+    Colours,
+}
+
+impl Paint {
+    fn alarm(self, text: &str) -> String {
+        match self {
+            Paint::Plain => text.to_owned(),
+            Paint::Colours => format!("\u{1b}[1;31m{text}\u{1b}[0m"),
+        }
+    }
+}
+
+/// The round, for `round show --json`.
+#[derive(Serialize, Debug)]
+pub struct RoundSaid<'a> {
+    round_id: u64,
+    mode: &'a str,
+    phase: &'a str,
+    held: Option<&'a str>,
+    call: Option<&'a str>,
+    lit: &'a [String],
+    settled_provisionally: bool,
+}
+
+/// The round as the view has it.
+#[must_use]
+pub fn round(view: &View) -> RoundSaid<'_> {
+    let state = &view.table.state;
+    RoundSaid {
+        round_id: state.round_id,
+        mode: &state.mode,
+        phase: &state.phase,
+        held: state.held.as_deref(),
+        call: state.call.as_deref(),
+        lit: &state.lit,
+        settled_provisionally: state.settled_provisionally,
+    }
+}
+
+/// The round, for a person.
+#[must_use]
+pub fn describe_round(view: &View) -> String {
+    let state = &view.table.state;
+    let mut text = String::new();
+    if state.round_id == 0 {
+        line(&mut text, format_args!("no round: {}", play(view)));
+    } else {
+        line(&mut text, format_args!("round {}: {}", state.round_id, play(view)));
+    }
+    if let Some(call) = &state.call {
+        line(&mut text, format_args!("call: {call}"));
+    }
+    if !state.lit.is_empty() {
+        line(&mut text, format_args!("lit: {}", state.lit.join(", ")));
+    }
+    if let Some(cause) = &state.held {
+        line(&mut text, format_args!("held: {}", held(cause)));
+    }
+    if state.settled_provisionally {
+        line(
+            &mut text,
+            format_args!("settled by the cover lying on; \"round reopen\" takes that back until the next spin"),
+        );
+    }
+    text
+}
+
+fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
+    // Writing into a String can't fail.
+    let _ = writeln!(text, "{arguments}");
+}
+
+fn describe(view: &View, paint: Paint) -> String {
+    let table = &view.table;
+    let mut text = String::new();
+    let style = table
+        .style
+        .as_ref()
+        .map(|style| format!(" style {style}"))
+        .unwrap_or_default();
+    line(
+        &mut text,
+        format_args!(
+            "{} at {}: {}, {}{style}, layout {}, tablegate {}",
+            table.table,
+            table.site,
+            table.state.mode.replace('_', " "),
+            table.game,
+            table.layout,
+            table.version
+        ),
+    );
+    if let Some(fault) = &table.fault {
+        let said = format!("The table stands still: {fault}");
+        line(&mut text, format_args!("{}", paint.alarm(&said)));
+    }
+    text.push_str(&describe_round(view));
+    for lock in &table.state.locks {
+        line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
+    }
+    if table.state.locks.is_empty() {
+        line(&mut text, format_args!("no locks"));
+    }
+    if table.state.alerts.is_empty() {
+        line(&mut text, format_args!("no alerts"));
+    } else {
+        let alerts = format!("alerts: {}", table.state.alerts.join(", "));
+        line(&mut text, format_args!("{}", paint.alarm(&alerts)));
+    }
+    if !table.approval_enforced {
+        line(
+            &mut text,
+            format_args!("approved digests are not enforced: there is no file of them, and nothing is held back"),
+        );
+    }
+    text.push_str("\ndevices:\n");
+    for link in &view.links {
+        describe_link(&mut text, link, paint);
+    }
+    text.push('\n');
+    describe_floor(&mut text, view.uplink.as_ref(), paint);
+    let journal = &table.journal;
+    let free = journal
+        .free_mb
+        .map(|free| format!(", {free} MB free"))
+        .unwrap_or_default();
+    line(
+        &mut text,
+        format_args!("journal: event {}, {}{free}", journal.seqno, journal.path.display()),
+    );
+    text
+}
+
+/// What the table does now, in the trade's words.
+fn play(view: &View) -> &'static str {
+    let state = &view.table.state;
+    match (state.mode.as_str(), state.phase.as_str()) {
+        ("self_test", _) => "the self-test has not passed",
+        ("closed", _) => "the table is closed",
+        ("opening", _) => "the opening checks run",
+        ("test", _) => "Test: devices are tried, nothing becomes a result",
+        ("journal_failed", _) => "nothing can be recorded, so nothing may happen",
+        (_, "ready") => "ready for the next tumble",
+        (_, "tumbling") => "the dice are tumbled",
+        (_, "betting") => "bets are open",
+        (_, "closed") => "no more bets; the dice are covered",
+        (_, "landed") => "the dice are uncovered; the entry is awaited",
+        (_, "entered") => "the result is entered; wagers are being settled",
+        _ => "",
+    }
+}
+
+/// What holds the round, and what a supervisor does.
+fn held(cause: &str) -> String {
+    let what = match cause {
+        "exposed_early" => "the cover came off before \"no more bets\" was known",
+        "not_flat" => "a die does not lie flat",
+        "tumbler_fault" => "the tumbler reported a fault after the dice came to rest",
+        "tumbler_short" => "fewer than three spins were counted: void it, or spin further with the cover on",
+        "not_activated" => "the tumbler was not activated",
+        "activity_while_away" => "the tumbler was used while it could not be watched",
+        "counters_lost" => "the tumbler lost its counters, or is another one",
+        "no_spin_after_uncover" => "NO SPIN was pressed after the dice were uncovered",
+        "dice_differ" => "the dice reader saw other faces than were entered",
+        other => other,
+    };
+    format!(
+        "{what}. A supervisor lets the round go on (tablegate round resume) or voids it (tablegate round void --reason CODE)"
+    )
+}
+
+/// What a lock does, why it stands, and what ends it.
+fn describe_lock(lock: &LockView) -> String {
+    let does = match lock.kind.as_str() {
+        "freeze" => "frozen: no entry, bell or settlement is taken",
+        _ => "this round may finish, the next does not start",
+    };
+    let (why, ends) = match lock.reason.as_str() {
+        "lamp" => ("a lamp does not show what it should", UNLOCK),
+        "lamp_board" => ("the lamp board does not show what it should", UNLOCK),
+        "tumbler" => ("the tumbler does not work properly", UNLOCK),
+        "display" => ("the results display does not work", UNLOCK),
+        "device_not_approved" => ("a device's serial number is not approved", ACCEPT),
+        "reads_under_cover" => ("the dice reader reads under the cover", ACCEPT),
+        "seal" => ("the seal of the dice is broken", RESUME),
+        "door" => ("the cabinet's door is open", RESUME),
+        "out_of_turn" => ("the tumbler was started out of turn", RESUME),
+        "digest" => ("program, configuration or a device is not the approved one", RESUME),
+        "configuration" => (
+            "the configuration is not the open round's",
+            "restore it and restart, or void the round",
+        ),
+        "journal" => ("the journal could not be written, or began anew", UNLOCK),
+        "disk" => ("the journal's disk is full", "it ends by itself when there is room"),
+        "supervisor" => ("a supervisor said so", UNLOCK),
+        other => (other, UNLOCK),
+    };
+    format!("locked, {does}: {why}; {ends}")
+}
+
+const UNLOCK: &str = "rectify it, then: tablegate unlock --procedure TEXT";
+const ACCEPT: &str = "a supervisor accepts it: tablegate accept-device SERIAL";
+const RESUME: &str = "a supervisor lets it go on (tablegate round resume) or voids the round";
+
+fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
+    let serial = link
+        .identity
+        .as_ref()
+        .map_or("not greeted yet", |identity| identity.serial_number.as_str());
+    let since = duration(link.at_us.saturating_sub(link.since_us));
+    let state = match link.state {
+        LinkState::Up => format!("up for {since}"),
+        LinkState::Greeting => paint.alarm(&format!("greeting for {since}")),
+        LinkState::Silent => paint.alarm(&format!("silent for {since}")),
+        LinkState::Down => paint.alarm(&format!("down for {since}")),
+    };
+    let round_trip = link
+        .round_trip
+        .map(|trip| {
+            format!(
+                ", answers in {:.1} ms (99 of 100 in {:.1} ms)",
+                ms(trip.p50_us),
+                ms(trip.p99_us)
+            )
+        })
+        .unwrap_or_default();
+    let errors = match link.counts.crc_errors + link.counts.noise {
+        0 => String::new(),
+        errors => format!(", {errors} damaged frames"),
+    };
+    line(
+        text,
+        format_args!("  {:9} {serial:16} {state}{round_trip}{errors}", link.kind.word()),
+    );
+    if !link.text.is_empty() {
+        line(text, format_args!("            {}", link.text));
+    }
+}
+
+fn describe_floor(text: &mut String, uplink: Option<&UplinkReport>, paint: Paint) {
+    let Some(uplink) = uplink else {
+        return line(text, format_args!("floor: not started"));
+    };
+    let broker = &uplink.broker;
+    let state = match uplink.state {
+        UplinkState::Online => format!("online at {broker}"),
+        UplinkState::Greeting => format!("greeting {broker}"),
+        UplinkState::Connecting => paint.alarm(&format!("connecting to {broker}")),
+        UplinkState::Waiting => paint.alarm("no broker; the table plays on, and events wait in the journal"),
+        UplinkState::Stopped => "stopped".to_owned(),
+        UplinkState::RolledBack => paint.alarm("the floor knows more than this journal: a new one is begun"),
+    };
+    line(
+        text,
+        format_args!(
+            "floor: {state}, {} acknowledged, backlog {}, {} in flight, {} set aside",
+            uplink.acknowledged, uplink.backlog, uplink.in_flight, uplink.set_aside
+        ),
+    );
+    if !uplink.last_error.is_empty() && uplink.state != UplinkState::Online {
+        line(text, format_args!("       {}", uplink.last_error));
+    }
+}
+
+fn ms(micros: u32) -> f64 {
+    f64::from(micros) / 1000.0
+}
+
+/// Two units at most: "3 h 20 min".
+fn duration(micros: u64) -> String {
+    let seconds = Duration::from_micros(micros).as_secs();
+    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{seconds} s"),
+        (0, 0, minutes) => format!("{minutes} min"),
+        (0, hours, minutes) => format!("{hours} h {minutes} min"),
+        (days, hours, _) => format!("{days} d {hours} h"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_two_units_at_most() {
+        for (seconds, expected) in [
+            (0, "0 s"),
+            (59, "59 s"),
+            (60, "1 min"),
+            (3600, "1 h 0 min"),
+            (12_000, "3 h 20 min"),
+            (90_000, "1 d 1 h"),
+        ] {
+            assert_eq!(duration(seconds * 1_000_000), expected);
+        }
+    }
+}
