@@ -2,11 +2,12 @@
 
 mod events;
 mod greeting;
+mod oddities;
 mod receive;
 
 pub use events::{Age, Counters, DownReason, HostEvent, Oddity, Status, Wish};
 
-use super::clock::{self, DeviceClock, RoundTrips};
+use super::clock::{DeviceClock, RoundTrips};
 use super::delivery::{Due, Receiving, Sending};
 use super::{Out, retry_unit};
 use crate::time::Uptime;
@@ -15,6 +16,7 @@ use crate::wire::message::{
     DeviceHello, DeviceKind, DicePermit, Mended, StatusRequest, ToDevice, from_device, to_device,
 };
 use greeting::{Greeting, SessionNumbers};
+use oddities::Oddities;
 use prost::Message;
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -35,10 +37,6 @@ const WRONG_PAUSE: Duration = Duration::from_secs(10);
 const NOISY_PAUSE: Duration = Duration::from_secs(10);
 /// An asked-for status that hasn't come for this long was lost; a later message may ask again.
 const ANSWER_WAIT: Duration = Duration::from_secs(3);
-/// An echo or a foreign version is reported until it wasn't seen for this long.
-const ODDITY_LASTS: Duration = Duration::from_secs(10);
-/// Bytes without a valid frame before "baud or noise?" is asked: more than two longest frames.
-const MAX_BYTES_WITHOUT_FRAME: u64 = 512;
 
 /// How a tumbler is built, which decides when its readings may be known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -165,15 +163,6 @@ enum WishState {
     Unsent,
 }
 
-/// Oddities that stand, and what of it was told.
-#[derive(Debug, Default)]
-struct Oddities {
-    echo: Option<Uptime>,
-    version: Option<(u8, Uptime)>,
-    told: Vec<Oddity>,
-    standing: Vec<Oddity>,
-}
-
 impl Host {
     /// A host whose port isn't open yet. `seed` should be random: session numbers are drawn from it.
     #[must_use]
@@ -208,10 +197,7 @@ impl Host {
         self.phase = Phase::Closed;
         self.out.bytes.clear();
         self.wrong = None;
-        self.forget_readout();
-        self.oddities.echo = None;
-        self.oddities.version = None;
-        self.oddities.standing.clear();
+        self.oddities.forget();
     }
 
     /// Bytes came in, in pieces of any size.
@@ -239,11 +225,17 @@ impl Host {
             }
             Phase::Session(_) => self.run_session(now),
         }
-        self.weigh_oddities(now);
+        let unrelated_since = match &self.phase {
+            Phase::Session(session) => Some(session.clock.unrelated_since()),
+            Phase::Closed | Phase::Greeting(_) | Phase::Wrong { .. } | Phase::Noisy { .. } => None,
+        };
+        self.oddities
+            .weigh(now, self.decoder.seen().bytes_since_frame, unrelated_since);
     }
 
     /// What the device should show from now on. Goes out as soon as nothing is unacknowledged; a newer wish replaces one that waits. A
-    /// `Readout` goes out each time it is set, lamps and inhibit only when they differ from what was last sent.
+    /// `Readout` goes out each time it is set, lamps and inhibit only when they differ from what was last sent. A `Readout` set before
+    /// [`HostEvent::Up`] is forgotten then: it can't know the entry number that the terminal was found with.
     pub fn set_wish(&mut self, now: Uptime, wish: Wish) {
         debug_assert!(
             self.config.kind.is_none_or(|kind| wish.is_for(kind)),
@@ -300,13 +292,7 @@ impl Host {
         if let Some(event) = self.events.pop_front() {
             return Some(event);
         }
-        let Oddities { told, standing, .. } = &mut self.oddities;
-        if let Some(ended) = told.iter().position(|known| !standing.contains(known)) {
-            return Some(HostEvent::OddityEnded(told.swap_remove(ended)));
-        }
-        let begun = standing.iter().find(|new| !told.contains(new))?.clone();
-        told.push(begun.clone());
-        Some(HostEvent::OddityBegan(begun))
+        self.oddities.poll()
     }
 
     /// When [`Self::handle_deadline`] must be called next.
@@ -367,7 +353,7 @@ impl Host {
     /// Oddities that stand, for a person.
     #[must_use]
     pub fn oddities(&self) -> &[Oddity] {
-        &self.oddities.standing
+        self.oddities.standing()
     }
 
     /// Round trips of PINGs.
@@ -432,17 +418,9 @@ impl Host {
     }
 
     fn greet(&mut self, now: Uptime) {
-        self.forget_readout();
         let mut greeting = Greeting::new(now, self.numbers.draw(), &self.config);
         greeting.run(now, &mut self.out);
         self.phase = Phase::Greeting(greeting);
-    }
-
-    /// A greeting calls for a new entry number: the readout of before must not go out again.
-    fn forget_readout(&mut self) {
-        if matches!(self.wish, Some(Wish::Terminal(_))) {
-            self.wish = None;
-        }
     }
 
     /// Sends what waits, if nothing is unacknowledged: status request, wish, commands.
@@ -469,28 +447,6 @@ impl Host {
         assert!(encoded.is_ok(), "a command that doesn't fit into a frame: {encoded:?}");
         self.out.raw(&bytes);
         session.sending.start(now, body, bytes);
-    }
-
-    fn weigh_oddities(&mut self, now: Uptime) {
-        let odd = &mut self.oddities;
-        let lasts = |since: Uptime| now.since(since) < ODDITY_LASTS;
-        odd.echo = odd.echo.filter(|seen| lasts(*seen));
-        odd.version = odd.version.filter(|(_, seen)| lasts(*seen));
-        odd.standing.clear();
-        if odd.echo.is_some() {
-            odd.standing.push(Oddity::Echo);
-        }
-        if let Some((version, _)) = odd.version {
-            odd.standing.push(Oddity::OtherVersion(version));
-        }
-        if odd.standing.is_empty() && self.decoder.seen().bytes_since_frame >= MAX_BYTES_WITHOUT_FRAME {
-            odd.standing.push(Oddity::NoValidFrame);
-        }
-        if let Phase::Session(session) = &self.phase
-            && now.since(session.clock.unrelated_since()) >= clock::MAX_AGE
-        {
-            odd.standing.push(Oddity::ClocksUnrelated);
-        }
     }
 }
 

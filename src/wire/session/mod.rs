@@ -25,8 +25,8 @@
 //! acknowledging: the device repeats, nothing is lost and nothing grows.
 //!
 //! The **wish** is the latest picture that the device should show. It is kept across sessions and sent whole after every greeting, but for a
-//! terminal's `Readout`: that is forgotten with the session, because the greeting calls for a new entry number, which only the table can
-//! give. A readout whose entry is 0 or the number found at the greeting isn't sent.
+//! terminal's `Readout`: set it after each [`HostEvent::Up`] (an earlier one is forgotten then), because the greeting calls for a new entry
+//! number, which only the table can give. A readout whose entry is 0 or the number found at the greeting isn't sent.
 //!
 //! **Dice under the cover** are dropped while a payload is read ([`message::read_report`]), before any event exists; what comes out is
 //! [`HostEvent::ReadUnderCover`] and the message without the reading. Say [`TumblerBuild::Open`] for an open tumbler: its readings pass while the

@@ -1,6 +1,6 @@
 //! What comes in on a host's link. PURE.
 
-use super::events::{Age, DownReason, HostEvent, Status};
+use super::events::{Age, DownReason, HostEvent, Status, Wish};
 use super::{
     ANSWER_WAIT, Host, LinkState, MAX_WAITING, NOISY_PAUSE, Phase, Progress, Session, StatusAsked, WRONG_PAUSE,
     WishState,
@@ -24,8 +24,8 @@ impl Host {
     pub(super) fn take(&mut self, now: Uptime, received: Received) {
         match received {
             Received::Frame(frame) => self.take_frame(now, &frame),
-            Received::OtherVersion(version) => self.oddities.version = Some((version, now)),
-            Received::Echo(_) => self.oddities.echo = Some(now),
+            Received::OtherVersion(version) => self.oddities.saw_version(now, version),
+            Received::Echo(_) => self.oddities.saw_echo(now),
             Received::UnknownKind(_) | Received::Noise(_) => {}
         }
     }
@@ -237,6 +237,10 @@ impl Host {
             Status::Terminal(terminal) => Some(terminal.entry),
             Status::Tumbler(_) | Status::Lamps(_) => None,
         };
+        if matches!(self.wish, Some(Wish::Terminal(_))) {
+            // Set before anyone knew the entry number that the terminal has.
+            self.wish = None;
+        }
         session.progress = Progress::Up { entry };
         session.status = StatusAsked::No;
         self.events.push_back(HostEvent::Up {
