@@ -70,6 +70,7 @@
 )]
 
 pub mod cli;
+pub mod config;
 pub mod control;
 pub mod device;
 pub mod display;

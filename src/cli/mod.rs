@@ -1,5 +1,6 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
+pub mod config;
 pub mod daemon;
 pub mod devices;
 pub mod ending;
@@ -39,6 +40,7 @@ enum Command {
     #[command(after_help = "Example:\n  tablegate accept-device DT3-0042")]
     AcceptDevice(lock::AcceptDevice),
     Rules(rules::Rules),
+    Config(config::Config),
 }
 
 /// Runs the command line; the exit status is 0 done, 1 failed, 2 wrong usage, 3 configuration refused, 4 journal of a newer version.
@@ -53,5 +55,6 @@ pub fn main() -> std::process::ExitCode {
         Command::Unlock(args) => lock::unlock(args),
         Command::AcceptDevice(args) => lock::accept_device(args),
         Command::Rules(rules) => rules::run(rules),
+        Command::Config(config) => config::run(&config),
     })
 }

@@ -1,0 +1,210 @@
+//! `tablegate config`: what is wrong with a configuration, what holds in the end, and a file to begin with. Needs no daemon.
+
+use super::ending::{Failure, Status, print, print_json};
+use crate::config::keys::{GAMES, OTHER_GAMES};
+use crate::config::{self, Effective, Examined, Problem};
+use crate::rules::tai_sai::areas;
+use crate::table::GameConfig;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Check a configuration, show what holds, print a file to begin with.
+#[derive(Args, Debug)]
+pub struct Config {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Say everything that is wrong with a file. Exit status 3 when it is refused.
+    #[command(after_help = "Example:\n  tablegate config check /etc/tablegate/TS-07.toml")]
+    Check(File),
+    /// Show every value that holds, and where it came from.
+    #[command(after_help = "Example:\n  tablegate config show /etc/tablegate/TS-07.toml")]
+    Show(File),
+    /// Print a commented file for a game, accepted as it is.
+    #[command(after_help = "Example:\n  tablegate config template tai-sai > TS-07.toml")]
+    Template(Template),
+}
+
+#[derive(Args, Debug)]
+struct File {
+    /// The file; variables TABLEGATE__SECTION__KEY of the environment overrule it.
+    file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Template {
+    /// The game: tai-sai.
+    game: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// A configuration that is refused, with all that is wrong with it; a game that this version doesn't play.
+pub fn run(config: &Config) -> Result<(), Failure> {
+    let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    match &config.command {
+        Command::Check(file) => check(&file.file, &environment, file.json),
+        Command::Show(file) => show(&file.file, &environment, file.json),
+        Command::Template(template) => print_template(template),
+    }
+}
+
+/// What scripts are told.
+#[derive(Serialize)]
+struct Said<'a> {
+    file: &'a Path,
+    instance: String,
+    accepted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config_sha256: Option<String>,
+    problems: &'a [Problem],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effective: Option<&'a Effective>,
+}
+
+impl<'a> Said<'a> {
+    fn of(file: &'a Path, examined: &'a Examined) -> Said<'a> {
+        Said {
+            file,
+            instance: config::instance(file),
+            accepted: examined.config.is_some(),
+            config_sha256: examined.config.as_ref().map(|c| hex(&c.gateway.config_sha256)),
+            problems: &examined.problems,
+            effective: None,
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a String can't fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The refusal of a configuration: exit status 3, a line a problem.
+#[must_use]
+pub fn refusal(file: &Path, problems: &[Problem]) -> Failure {
+    let mut text = format!("{} is refused:", file.display());
+    for problem in problems {
+        let _ = write!(text, "\n  {}{problem}", severity(problem));
+    }
+    Failure {
+        status: Status::Configuration,
+        text,
+    }
+}
+
+fn severity(problem: &Problem) -> &'static str {
+    match problem.severity {
+        config::Severity::Error => "",
+        config::Severity::Warning => "(warning) ",
+    }
+}
+
+/// A refusal whose problems were printed as JSON already.
+fn refusal_in_short(file: &Path, examined: &Examined) -> Failure {
+    let problems = examined.errors().count();
+    Failure {
+        status: Status::Configuration,
+        text: format!("{} is refused: {problems} problem(s)", file.display()),
+    }
+}
+
+fn check(file: &Path, environment: &config::Variables, json: bool) -> Result<(), Failure> {
+    let examined = config::examine(file, environment);
+    if json {
+        print_json(&Said::of(file, &examined))?;
+        return match examined.config {
+            Some(_) => Ok(()),
+            None => Err(refusal_in_short(file, &examined)),
+        };
+    }
+    let Some(accepted) = &examined.config else {
+        return Err(refusal(file, &examined.problems));
+    };
+    let GameConfig::TaiSai(game) = &accepted.gateway.game.game;
+    let mut text = format!(
+        "{} is accepted: table {} of {}, tai-sai style {}, layout {} ({} areas).\n",
+        file.display(),
+        accepted.gateway.table,
+        accepted.gateway.site,
+        game.style.name(),
+        game.layout.name(),
+        areas(game.layout).len(),
+    );
+    for warning in examined.warnings() {
+        let _ = writeln!(text, "warning: {warning}");
+    }
+    let _ = writeln!(text, "config_sha256 {}", hex(&accepted.gateway.config_sha256));
+    print(&text)
+}
+
+fn show(file: &Path, environment: &config::Variables, json: bool) -> Result<(), Failure> {
+    let examined = config::examine(file, environment);
+    if json {
+        let effective = examined.config.is_some().then_some(&examined.effective);
+        print_json(&Said {
+            effective,
+            ..Said::of(file, &examined)
+        })?;
+        return match examined.config {
+            Some(_) => Ok(()),
+            None => Err(refusal_in_short(file, &examined)),
+        };
+    }
+    if examined.config.is_none() {
+        return Err(refusal(file, &examined.problems));
+    }
+    print(&shown(&examined.effective))
+}
+
+/// A line a value: `key = value   # from`.
+fn shown(effective: &Effective) -> String {
+    let lines: Vec<_> = effective
+        .entries
+        .iter()
+        .map(|entry| (format!("{} = {}", entry.key, entry.value), entry.from.to_string()))
+        .collect();
+    // Long values don't push all others to the right.
+    let width = lines.iter().map(|(value, _)| value.len()).filter(|w| *w <= 60).max();
+    let width = width.unwrap_or(0);
+    lines.iter().fold(String::new(), |mut text, (value, from)| {
+        let _ = writeln!(text, "{value:<width$}  # {from}");
+        text
+    })
+}
+
+fn print_template(template: &Template) -> Result<(), Failure> {
+    let game = template.game.as_str();
+    if !GAMES.contains(&game) {
+        let known = if OTHER_GAMES.contains(&game) {
+            "is not played by this version"
+        } else {
+            "is no game that is known"
+        };
+        return Err(Failure::usage(format!(
+            "{game:?} {known}; templates: {}",
+            GAMES.join(", ")
+        )));
+    }
+    let text = config::template_tai_sai();
+    if template.json {
+        return print_json(&serde_json::json!({"game": game, "text": text}));
+    }
+    print(&text)
+}

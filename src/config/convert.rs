@@ -1,0 +1,498 @@
+//! The one conversion from what was written to what the program may rely on. It goes on after a problem, to report all of them.
+
+use super::keys;
+use super::lamp_map::{self, LampMap};
+use super::layers::Layers;
+use super::ports;
+use super::problem::{Origin, Problem};
+use super::value::shown;
+use super::written::{Device, Written};
+use super::{Config, FileReader};
+use crate::control::ControlConfig;
+use crate::device::PortConfig;
+use crate::display::DisplayConfig;
+use crate::gateway::{ClockSource, GatewayConfig};
+use crate::journal::JournalConfig;
+use crate::rules::tai_sai::{Layout, Style};
+use crate::table::input::DeviceKind;
+use crate::table::{GameConfig, TableConfig, TaiSaiConfig};
+use crate::uplink::{BrokerAddress, ClientIdentity, Login, TlsFiles, Transport, UplinkConfig};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest site, table and instance name: they stand in topics, file names and the greeting of a device.
+const NAME_MAX: usize = 32;
+
+/// Longest MQTT client id: a site, a hyphen and a table.
+const CLIENT_ID_MAX: usize = 65;
+
+/// Longest prefix of topics: a response's topic has at most 200 bytes, and 72 are for what follows the prefix.
+const PREFIX_MAX: usize = 128;
+
+/// Longest path of a Unix socket (`sun_path` without its closing zero).
+const SOCKET_PATH_MAX: usize = 107;
+
+/// Values that other parts are made of, as far as they are known.
+struct Known {
+    site: Option<String>,
+    table: Option<String>,
+}
+
+/// Works through `written` and reports what is wrong to `problems`.
+pub(super) struct Converter<'a> {
+    pub instance: &'a str,
+    pub file: &'a Path,
+    pub layers: &'a Layers,
+    pub files: &'a dyn FileReader,
+    pub problems: &'a mut Vec<Problem>,
+}
+
+impl Converter<'_> {
+    /// The configuration without its digest, and the lamp map in use; `None` when something is missing or wrong.
+    pub(super) fn convert(&mut self, written: &Written) -> Option<Config> {
+        self.check_instance(written);
+        let known = Known {
+            site: self.name("table.site", written.table.site.as_deref()),
+            table: self.name("table.id", written.table.id.as_deref()),
+        };
+        let game = self.tai_sai(written);
+        let ports = self.ports(written, game.as_ref(), known.table.as_deref());
+        let uplink = self.uplink(written, &known);
+        let journal = self.journal(written);
+        let display = written.display.as_ref().map(|display| self.display(display));
+        let control = self.control(written);
+        let clock = clock(&written.clock.source);
+        let game = game?;
+        let journal = journal?;
+        Some(Config {
+            instance: self.instance.to_owned(),
+            gateway: GatewayConfig {
+                site: known.site?,
+                table: known.table?,
+                game: TableConfig {
+                    game: GameConfig::TaiSai(game),
+                    approved_serials: None,
+                },
+                journal_directory: journal.directory.clone(),
+                clock,
+                config_sha256: [0; 32],
+            },
+            ports: ports?,
+            uplink: uplink?,
+            journal,
+            display: match display {
+                Some(display) => Some(display?),
+                None => None,
+            },
+            control: control?,
+        })
+    }
+
+    /// Where the value of `key` is written; the file as a whole when it isn't.
+    fn origin(&self, key: &str) -> Origin {
+        match self.layers.written(key) {
+            Some((_, origin)) => origin.clone(),
+            None => Origin::File {
+                path: self.file.to_owned(),
+                line: None,
+            },
+        }
+    }
+
+    fn error(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+        let origin = self.origin(key);
+        self.problems.push(Problem::error(origin, key, wrong, right));
+    }
+
+    fn warn(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+        let origin = self.origin(key);
+        self.problems.push(Problem::warning(origin, key, wrong, right));
+    }
+
+    /// The instance's name is the file's; it names the sockets, unless they are written.
+    fn check_instance(&mut self, written: &Written) {
+        let named = written.control.socket.is_some() && written.control.supervisor_socket.is_some();
+        if !named && !is_name(self.instance, NAME_MAX, "_-.") {
+            self.problems.push(Problem {
+                key: None,
+                ..Problem::error(
+                    Origin::File {
+                        path: self.file.to_owned(),
+                        line: None,
+                    },
+                    "",
+                    format!("is the file of an instance named {}", shown(self.instance)),
+                    "a file named INSTANCE.toml, of letters, digits, _, - and ., at most 32; or both sockets in [control]",
+                )
+            });
+        }
+    }
+
+    fn name(&mut self, key: &str, name: Option<&str>) -> Option<String> {
+        let name = name?;
+        if is_name(name, NAME_MAX, "_-") {
+            return Some(name.to_owned());
+        }
+        self.error(
+            key,
+            format!("is {}", shown(name)),
+            "1 to 32 letters (A to Z, a to z), digits, _ and -",
+        );
+        None
+    }
+
+    fn tai_sai(&mut self, written: &Written) -> Option<TaiSaiConfig> {
+        let section = &written.tai_sai;
+        let layout = match section.layout.as_deref()? {
+            "appendix-2" => Layout::Appendix2,
+            _ => Layout::Appendix1,
+        };
+        let lamp_map = match &section.lamp_map {
+            Some(path) => self.lamp_map(Path::new(path), layout),
+            None => Some(lamp_map::default(layout)),
+        };
+        // Any other style was refused with its type.
+        section.style.as_ref()?;
+        Some(TaiSaiConfig {
+            style: Style::A,
+            layout,
+            lamp_map: lamp_map?,
+            rest: Duration::from_millis(section.rest_ms),
+            settle_after: Duration::from_millis(section.settle_after_ms),
+            cover_settles_after: Duration::from_millis(section.cover_settles_after_ms),
+            hold_no_spin_after_uncover: section.no_spin_after_uncover == "hold",
+            display_fault_locks: section.display_fault_locks,
+            lamp_wait: ports::lamp_wait(written.devices.lamps.baud),
+        })
+    }
+
+    fn lamp_map(&mut self, path: &Path, layout: Layout) -> Option<LampMap> {
+        match self.files.read(path) {
+            Ok(text) => lamp_map::read(&text, path, layout, self.problems),
+            Err(error) => {
+                self.error(
+                    "tai_sai.lamp_map",
+                    format!("is {}, which can't be read: {error}", shown(&path.to_string_lossy())),
+                    "a readable file with a line an area: area = [bit, ...]",
+                );
+                None
+            }
+        }
+    }
+
+    /// Exactly the devices that the game needs.
+    fn ports(
+        &mut self,
+        written: &Written,
+        game: Option<&TaiSaiConfig>,
+        table: Option<&str>,
+    ) -> Option<Vec<PortConfig>> {
+        let devices = [
+            ("devices.tumbler.port", DeviceKind::Tumbler, &written.devices.tumbler),
+            ("devices.terminal.port", DeviceKind::Terminal, &written.devices.terminal),
+            ("devices.lamps.port", DeviceKind::LayoutLamps, &written.devices.lamps),
+        ];
+        let mut named = Vec::new();
+        for (key, _, device) in &devices {
+            let Some(port) = device.port.as_deref() else { continue };
+            if let Some((wrong, right)) = ports::doubt(port) {
+                self.warn(key, format!("is {port:?}, which {wrong}"), right);
+            }
+            named.push((*key, port, self.origin(key)));
+        }
+        ports::report_shared(&named, self.problems);
+        let config = |(_, kind, device): &(&str, DeviceKind, &Device)| {
+            Some(PortConfig {
+                kind: *kind,
+                path: PathBuf::from(device.port.as_ref()?),
+                baud: device.baud,
+                table: table?.to_owned(),
+                lamps_needed: match kind {
+                    DeviceKind::LayoutLamps => lamp_map::lamps_needed(&game?.lamp_map),
+                    DeviceKind::Tumbler | DeviceKind::Terminal | DeviceKind::ResultLights => 0,
+                },
+            })
+        };
+        devices.iter().map(config).collect()
+    }
+
+    fn uplink(&mut self, written: &Written, known: &Known) -> Option<UplinkConfig> {
+        let section = &written.mqtt;
+        let brokers = self.brokers(section.brokers.as_deref(), section.allow_plaintext);
+        let needs_tls = brokers.iter().flatten().any(|b| b.transport == Transport::Tls);
+        let tls = self.tls(section, needs_tls);
+        let login = self.login(section);
+        let prefix = self.prefix("mqtt.prefix", &section.prefix, known);
+        let response_prefixes: Vec<_> = section
+            .response_prefixes
+            .iter()
+            .map(|prefix| self.prefix("mqtt.response_prefixes", prefix, known))
+            .collect();
+        let client_id = match &section.client_id {
+            Some(id) if is_name(id, CLIENT_ID_MAX, "_-.") => Some(id.clone()),
+            Some(id) => {
+                self.error(
+                    "mqtt.client_id",
+                    format!("is {}", shown(id)),
+                    "1 to 65 letters, digits, _, - and .",
+                );
+                None
+            }
+            None => known
+                .site
+                .as_ref()
+                .zip(known.table.as_ref())
+                .map(|(s, t)| client_id(s, t)),
+        };
+        Some(UplinkConfig {
+            site: known.site.clone()?,
+            table: known.table.clone()?,
+            prefix: prefix?,
+            response_prefixes: response_prefixes.into_iter().collect::<Option<_>>()?,
+            brokers: brokers?,
+            client_id: client_id?,
+            tls: tls?,
+            login: login?,
+        })
+    }
+
+    fn brokers(&mut self, written: Option<&[String]>, allow_plaintext: bool) -> Option<Vec<BrokerAddress>> {
+        let key = "mqtt.brokers";
+        let written = written?;
+        if written.is_empty() {
+            self.error(key, "is empty", keys::key(key)?.right());
+        }
+        let mut brokers: Vec<BrokerAddress> = Vec::new();
+        for text in written {
+            match text.parse::<BrokerAddress>() {
+                // What may hold a password is not repeated.
+                Err(error) if text.contains('@') => self.error(key, "has an address with an @", error.to_string()),
+                Err(error) => self.error(key, format!("has {}", shown(text)), error.to_string()),
+                Ok(broker) if broker.transport == Transport::Plain && !broker.is_loopback() && !allow_plaintext => {
+                    self.error(
+                        key,
+                        format!("has {}, in the clear to another host", shown(text)),
+                        "mqtts://, or allow_plaintext = true where the network is trusted",
+                    );
+                }
+                Ok(broker) if brokers.contains(&broker) => {
+                    self.error(key, format!("has {} twice", shown(text)), "each broker once");
+                }
+                Ok(broker) => brokers.push(broker),
+            }
+        }
+        (brokers.len() == written.len() && !brokers.is_empty()).then_some(brokers)
+    }
+
+    /// `Some(None)`: no TLS is wanted.
+    fn tls(&mut self, section: &super::written::Mqtt, needed: bool) -> Option<Option<TlsFiles>> {
+        let identity = match (&section.certificate, &section.key) {
+            (Some(certificate), Some(key)) => Some(Some(ClientIdentity {
+                certificate: PathBuf::from(certificate),
+                key: PathBuf::from(key),
+            })),
+            (None, None) => Some(None),
+            (Some(_), None) => {
+                self.error(
+                    "mqtt.key",
+                    "is missing beside certificate",
+                    "the file of its private key, PEM",
+                );
+                None
+            }
+            (None, Some(_)) => {
+                self.error(
+                    "mqtt.certificate",
+                    "is missing beside key",
+                    "the file of the certificate, PEM",
+                );
+                None
+            }
+        };
+        for (key, path) in [
+            ("mqtt.ca", &section.ca),
+            ("mqtt.certificate", &section.certificate),
+            ("mqtt.key", &section.key),
+        ] {
+            let Some(path) = path else { continue };
+            if !needed {
+                self.warn(
+                    key,
+                    "is not used: no broker is mqtts://",
+                    "an mqtts:// broker, or no such key",
+                );
+            } else if !self.files.exists(Path::new(path)) {
+                self.warn(
+                    key,
+                    format!("is {}, which isn't there now", shown(path)),
+                    "a readable file at each connect",
+                );
+            }
+        }
+        if !needed {
+            return identity.map(|_| None);
+        }
+        let Some(ca) = &section.ca else {
+            self.error(
+                "mqtt.ca",
+                "is missing: a broker is mqtts://",
+                keys::key("mqtt.ca")?.right(),
+            );
+            return None;
+        };
+        Some(Some(TlsFiles {
+            ca: PathBuf::from(ca),
+            identity: identity?,
+        }))
+    }
+
+    fn login(&mut self, section: &super::written::Mqtt) -> Option<Option<Login>> {
+        let password_file = section.password_file.as_ref();
+        if let Some(path) = password_file.filter(|path| !self.files.exists(Path::new(path))) {
+            self.warn(
+                "mqtt.password_file",
+                format!("is {}, which isn't there now", shown(path)),
+                "a readable file at each connect",
+            );
+        }
+        match (&section.username, password_file) {
+            (Some(username), password_file) => Some(Some(Login {
+                username: username.clone(),
+                password_file: password_file.map(PathBuf::from),
+            })),
+            (None, None) => Some(None),
+            (None, Some(_)) => {
+                self.error(
+                    "mqtt.username",
+                    "is missing beside password_file",
+                    "the name that the password is for",
+                );
+                None
+            }
+        }
+    }
+
+    /// A prefix of topics with its places filled in; without site or table it is only checked.
+    fn prefix(&mut self, key: &str, written: &str, known: &Known) -> Option<String> {
+        let right =
+            "levels separated by /, with {site} and {table} where wanted, without + # $ and spaces, at most 128 bytes";
+        let filled = written
+            .replace("{site}", known.site.as_deref().unwrap_or("site"))
+            .replace("{table}", known.table.as_deref().unwrap_or("table"));
+        let level = |level: &str| {
+            let fits = |c: char| c.is_ascii_graphic() && !"+#${}".contains(c);
+            !level.is_empty() && level.chars().all(fits)
+        };
+        if filled.len() > PREFIX_MAX || !filled.split('/').all(level) {
+            self.error(key, format!("is {}", shown(written)), right);
+            return None;
+        }
+        Some(filled)
+    }
+
+    fn journal(&mut self, written: &Written) -> Option<JournalConfig> {
+        let directory = PathBuf::from(written.journal.directory.as_ref()?);
+        Some(JournalConfig {
+            directory,
+            retention: Duration::from_secs(written.journal.retention_days * SECONDS_A_DAY),
+            min_free_bytes: written.journal.min_free_mb * BYTES_A_MB,
+        })
+    }
+
+    fn display(&mut self, section: &super::written::Display) -> Option<DisplayConfig> {
+        let key = "display.listen";
+        let written = section.listen.as_deref()?;
+        let Ok(listen) = written.parse::<SocketAddr>() else {
+            self.error(
+                key,
+                format!("is {}", shown(written)),
+                "an IP address and a port: \"127.0.0.1:8480\" or \"[::1]:8480\"",
+            );
+            return None;
+        };
+        if listen.port() == 0 {
+            self.error(key, "has port 0", "a port from 1 to 65535");
+            return None;
+        }
+        if !listen.ip().is_loopback() {
+            self.warn(
+                key,
+                format!("is {}, open to the network, and the page has no login", shown(written)),
+                "127.0.0.1, with a browser on this PC",
+            );
+        }
+        Some(DisplayConfig {
+            listen,
+            results: section.results,
+        })
+    }
+
+    fn control(&mut self, written: &Written) -> Option<ControlConfig> {
+        let section = &written.control;
+        let config = ControlConfig {
+            socket: section
+                .socket
+                .clone()
+                .map_or_else(|| socket(self.instance), PathBuf::from),
+            supervisor_socket: section
+                .supervisor_socket
+                .clone()
+                .map_or_else(|| supervisor_socket(self.instance), PathBuf::from),
+        };
+        let mut good = true;
+        for (key, path) in [
+            ("control.socket", &config.socket),
+            ("control.supervisor_socket", &config.supervisor_socket),
+        ] {
+            if path.as_os_str().len() > SOCKET_PATH_MAX {
+                self.error(
+                    key,
+                    format!("is longer than {SOCKET_PATH_MAX} bytes, more than a socket's path can have"),
+                    "a shorter path",
+                );
+                good = false;
+            }
+        }
+        if config.socket == config.supervisor_socket {
+            self.error(
+                "control.supervisor_socket",
+                "is the other socket as well: whoever may look could act",
+                "a socket of its own",
+            );
+            good = false;
+        }
+        good.then_some(config)
+    }
+}
+
+const SECONDS_A_DAY: u64 = 24 * 60 * 60;
+const BYTES_A_MB: u64 = 1_000_000;
+
+fn is_name(name: &str, longest: usize, also: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
+    (1..=longest).contains(&name.len()) && name.chars().all(fits)
+}
+
+fn clock(source: &str) -> ClockSource {
+    match source {
+        "chrony" => ClockSource::Chrony,
+        "none" => ClockSource::None,
+        _ => ClockSource::Timesyncd,
+    }
+}
+
+/// The MQTT client id when none is written.
+pub(super) fn client_id(site: &str, table: &str) -> String {
+    format!("{site}-{table}")
+}
+
+/// The socket to look and test through when none is written.
+pub fn socket(instance: &str) -> PathBuf {
+    PathBuf::from(format!("/run/tablegate/{instance}.sock"))
+}
+
+/// The socket to act through when none is written.
+pub fn supervisor_socket(instance: &str) -> PathBuf {
+    PathBuf::from(format!("/run/tablegate/{instance}.supervisor.sock"))
+}

@@ -1,0 +1,546 @@
+//! Every key that the file may have: one table, from which the strict check, the template, the documents and the tests are made.
+
+/// What a key's value is. Nothing is converted: a value of another type is refused.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Text that isn't empty.
+    Text,
+    /// The name of a file, directory or socket, from the root.
+    Path,
+    /// `true` or `false`.
+    Flag,
+    /// A whole number, both ends included.
+    Whole {
+        /// The smallest.
+        min: i64,
+        /// The largest.
+        max: i64,
+        /// What is counted: "ms".
+        unit: &'static str,
+    },
+    /// One of these words.
+    OneOf(&'static [&'static str]),
+    /// A list of texts. In the environment they are separated by commas.
+    Texts,
+}
+
+/// What a key is when nobody writes it. Texts are TOML.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Absent {
+    /// It has to be written when its section is there. The text is an example.
+    Refused(&'static str),
+    /// It is this.
+    Default(&'static str),
+    /// It follows from other values, as this text says.
+    Follows(&'static str),
+    /// There is none. The text is an example.
+    None(&'static str),
+}
+
+/// One key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Key {
+    /// With its section: "devices.tumbler.baud".
+    pub path: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// What it is when nobody writes it.
+    pub absent: Absent,
+    /// What it does, for the template and the documents.
+    pub doc: &'static str,
+}
+
+/// Whether a section has to be there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Presence {
+    /// It has to.
+    Needed,
+    /// Without it the defaults hold.
+    Defaults,
+    /// Without it there is no such thing.
+    Optional,
+}
+
+/// One section.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Section {
+    /// Its name: "devices.tumbler".
+    pub path: &'static str,
+    /// Whether it has to be there.
+    pub presence: Presence,
+    /// What it is for.
+    pub doc: &'static str,
+}
+
+/// Games that this version plays, as `[table] game` names them.
+pub const GAMES: &[&str] = &["tai-sai"];
+
+/// Games that it knows by name only.
+pub const OTHER_GAMES: &[&str] = &["sic-bo", "two-up-dice", "triple-penny-two-up"];
+
+/// Never less than this: a regulator may ask that long after a game.
+pub const RETENTION_DAYS_MIN: i64 = 90;
+
+/// The slowest line on which the link protocol keeps its time limits.
+pub const BAUD_MIN: i64 = 9_600;
+
+/// The fastest that USB adapters reach.
+pub const BAUD_MAX: i64 = 4_000_000;
+
+/// The sections, in the order of the template.
+pub const SECTIONS: &[Section] = &[
+    Section {
+        path: "table",
+        presence: Presence::Needed,
+        doc: "Which table this is.",
+    },
+    Section {
+        path: "tai_sai",
+        presence: Presence::Needed,
+        doc: "Tai-sai: New Zealand Division 9.",
+    },
+    Section {
+        path: "devices.tumbler",
+        presence: Presence::Needed,
+        doc: "The dice tumbler. A port that is missing at start is no error: the device is taken when it appears.",
+    },
+    Section {
+        path: "devices.terminal",
+        presence: Presence::Needed,
+        doc: "The entry terminal: keys, readout, bell, supervisor's key.",
+    },
+    Section {
+        path: "devices.lamps",
+        presence: Presence::Needed,
+        doc: "The lamps of the layout's areas.",
+    },
+    Section {
+        path: "mqtt",
+        presence: Presence::Needed,
+        doc: "The brokers of the floor system.",
+    },
+    Section {
+        path: "journal",
+        presence: Presence::Needed,
+        doc: "Where everything that happens is recorded before anyone can see it.",
+    },
+    Section {
+        path: "display",
+        presence: Presence::Optional,
+        doc: "The table's game results display, a web page. Without this section there is none.",
+    },
+    Section {
+        path: "control",
+        presence: Presence::Defaults,
+        doc: "Two sockets for commands. Their rights are those of the files: who may open one may use it.",
+    },
+    Section {
+        path: "clock",
+        presence: Presence::Defaults,
+        doc: "Who keeps this PC's clock right.",
+    },
+];
+
+/// Names that are refused with a reason of their own, and all that stands below them.
+pub const REFUSED: &[(&str, &str)] = &[
+    ("metrics", "this version has no metrics; remove the section"),
+    ("sic_bo", "this version doesn't play sic-bo; it plays tai-sai"),
+    ("two_up_dice", "this version doesn't play two-up; it plays tai-sai"),
+    (
+        "triple_penny",
+        "this version doesn't play triple penny two-up; it plays tai-sai",
+    ),
+    (
+        "devices.lights",
+        "a tai-sai table has no result lights; its devices are tumbler, terminal and lamps",
+    ),
+    (
+        "mqtt.password",
+        "secrets never stand in the configuration; write the password to a file and name it in mqtt.password_file",
+    ),
+];
+
+/// The keys, section by section in the order of [`SECTIONS`].
+pub const KEYS: &[Key] = &[
+    Key {
+        path: "table.site",
+        kind: Kind::Text,
+        absent: Absent::Refused("\"harbour\""),
+        doc: "The casino. Letters, digits, _ and -, at most 32. Stands in every event and topic.",
+    },
+    Key {
+        path: "table.id",
+        kind: Kind::Text,
+        absent: Absent::Refused("\"TS-07\""),
+        doc: "The table, unique in its site. Letters, digits, _ and -, at most 32.",
+    },
+    Key {
+        path: "table.game",
+        kind: Kind::OneOf(GAMES),
+        absent: Absent::Refused("\"tai-sai\""),
+        doc: "The game.",
+    },
+    Key {
+        path: "tai_sai.style",
+        kind: Kind::OneOf(&["A"]),
+        absent: Absent::Refused("\"A\""),
+        doc: "How the dice are thrown. \"A\": a tumbler under a cover. This version plays no style B (dice cup).",
+    },
+    Key {
+        path: "tai_sai.layout",
+        kind: Kind::OneOf(&["appendix-1", "appendix-2"]),
+        absent: Absent::Refused("\"appendix-1\""),
+        doc: "The layout: \"appendix-1\" (standard, 50 areas) or \"appendix-2\" (alternative, 106 areas).",
+    },
+    Key {
+        path: "tai_sai.lamp_map",
+        kind: Kind::Path,
+        absent: Absent::None("\"/etc/tablegate/TS-07.lamps.toml\""),
+        doc: "Which lamps belong to which area, a line an area: area = [bit, ...]. Without it one bit an area, in the order of the link protocol.",
+    },
+    Key {
+        path: "tai_sai.rest_ms",
+        kind: Kind::Whole {
+            min: 500,
+            max: 30_000,
+            unit: "ms",
+        },
+        absent: Absent::Default("3000"),
+        doc: "The tumbler lies still this long before bets open.",
+    },
+    Key {
+        path: "tai_sai.settle_after_ms",
+        kind: Kind::Whole {
+            min: 500,
+            max: 30_000,
+            unit: "ms",
+        },
+        absent: Absent::Default("3000"),
+        doc: "The earliest settlement press after an accepted entry.",
+    },
+    Key {
+        path: "tai_sai.cover_settles_after_ms",
+        kind: Kind::Whole {
+            min: 1_000,
+            max: 60_000,
+            unit: "ms",
+        },
+        absent: Absent::Default("5000"),
+        doc: "The cover lying on, this long after the accepted entry or later, settles the round provisionally.",
+    },
+    Key {
+        path: "tai_sai.no_spin_after_uncover",
+        kind: Kind::OneOf(&["hold", "void"]),
+        absent: Absent::Default("\"hold\""),
+        doc: "What the dealer's \"no spin\" does once the dice were seen: \"hold\" asks a supervisor, \"void\" doesn't.",
+    },
+    Key {
+        path: "tai_sai.display_fault_locks",
+        kind: Kind::Flag,
+        absent: Absent::Default("false"),
+        doc: "A fault of the results display holds the next round, as r7.4 can be read.",
+    },
+    port(
+        "devices.tumbler.port",
+        "\"/dev/serial/by-id/usb-TumblerCo_DT-3_0042-if00\"",
+    ),
+    baud("devices.tumbler.baud"),
+    protocol("devices.tumbler.protocol"),
+    port(
+        "devices.terminal.port",
+        "\"/dev/serial/by-id/usb-KeysCo_ET-1_0007-if00\"",
+    ),
+    baud("devices.terminal.baud"),
+    protocol("devices.terminal.protocol"),
+    port("devices.lamps.port", "\"/dev/serial/by-id/usb-LampCo_LL-50_0113-if00\""),
+    baud("devices.lamps.baud"),
+    protocol("devices.lamps.protocol"),
+    Key {
+        path: "mqtt.brokers",
+        kind: Kind::Texts,
+        absent: Absent::Refused("[\"mqtts://floor-a.example:8883\", \"mqtts://floor-b.example:8883\"]"),
+        doc: "Tried in turn. mqtt:// (in the clear) only to this PC, unless allow_plaintext is true. Never with user:password@.",
+    },
+    Key {
+        path: "mqtt.allow_plaintext",
+        kind: Kind::Flag,
+        absent: Absent::Default("false"),
+        doc: "Allow mqtt:// to other hosts.",
+    },
+    Key {
+        path: "mqtt.prefix",
+        kind: Kind::Text,
+        absent: Absent::Default("\"tablegate/v1/{site}/{table}\""),
+        doc: "What every topic begins with.",
+    },
+    Key {
+        path: "mqtt.response_prefixes",
+        kind: Kind::Texts,
+        absent: Absent::Default("[]"),
+        doc: "Where answers to the floor's requests may go beside {prefix}/responses/.",
+    },
+    Key {
+        path: "mqtt.client_id",
+        kind: Kind::Text,
+        absent: Absent::Follows("site-table"),
+        doc: "The MQTT client id, unique at the broker. Letters, digits, _, - and ., at most 65.",
+    },
+    Key {
+        path: "mqtt.ca",
+        kind: Kind::Path,
+        absent: Absent::None("\"/etc/tablegate/ca.pem\""),
+        doc: "Certificates that may have signed the broker's, PEM. Needed for mqtts://.",
+    },
+    Key {
+        path: "mqtt.certificate",
+        kind: Kind::Path,
+        absent: Absent::None("\"/etc/tablegate/TS-07.pem\""),
+        doc: "The table's own certificate, PEM. Goes with key.",
+    },
+    Key {
+        path: "mqtt.key",
+        kind: Kind::Path,
+        absent: Absent::None("\"/run/credentials/tablegate@TS-07.service/mqtt.key\""),
+        doc: "The file of the certificate's private key, PEM.",
+    },
+    Key {
+        path: "mqtt.username",
+        kind: Kind::Text,
+        absent: Absent::None("\"TS-07\""),
+        doc: "For brokers that ask for a user name.",
+    },
+    Key {
+        path: "mqtt.password_file",
+        kind: Kind::Path,
+        absent: Absent::None("\"/run/credentials/tablegate@TS-07.service/mqtt.password\""),
+        doc: "The file of the password, one line.",
+    },
+    Key {
+        path: "journal.directory",
+        kind: Kind::Path,
+        absent: Absent::Refused("\"/var/lib/tablegate/TS-07\""),
+        doc: "On a local disk, for this table alone.",
+    },
+    Key {
+        path: "journal.retention_days",
+        kind: Kind::Whole {
+            min: RETENTION_DAYS_MIN,
+            max: 36_500,
+            unit: "days",
+        },
+        absent: Absent::Default("90"),
+        doc: "Events are kept at least this long, and until a broker has acknowledged them.",
+    },
+    Key {
+        path: "journal.min_free_mb",
+        kind: Kind::Whole {
+            min: 16,
+            max: 1_000_000,
+            unit: "MB",
+        },
+        absent: Absent::Default("64"),
+        doc: "With less room on the disk no further round begins.",
+    },
+    Key {
+        path: "display.listen",
+        kind: Kind::Text,
+        absent: Absent::Refused("\"127.0.0.1:8480\""),
+        doc: "Address and port of the page. It has no login: keep it on this PC.",
+    },
+    Key {
+        path: "display.results",
+        kind: Kind::Whole {
+            min: 1,
+            max: 100,
+            unit: "rounds",
+        },
+        absent: Absent::Default("20"),
+        doc: "How many ended rounds it shows.",
+    },
+    Key {
+        path: "control.socket",
+        kind: Kind::Path,
+        absent: Absent::Follows("/run/tablegate/{instance}.sock"),
+        doc: "Look and test: group tablegate-tech.",
+    },
+    Key {
+        path: "control.supervisor_socket",
+        kind: Kind::Path,
+        absent: Absent::Follows("/run/tablegate/{instance}.supervisor.sock"),
+        doc: "Act: group tablegate-supervisor.",
+    },
+    Key {
+        path: "clock.source",
+        kind: Kind::OneOf(&["timesyncd", "chrony", "none"]),
+        absent: Absent::Default("\"timesyncd\""),
+        doc: "Where \"synchronised\" comes from. With \"none\" retention deletes nothing.",
+    },
+];
+
+const fn port(path: &'static str, example: &'static str) -> Key {
+    Key {
+        path,
+        kind: Kind::Path,
+        absent: Absent::Refused(example),
+        doc: "The serial port, best by its /dev/serial/by-id/ name: that stays the same however it is plugged.",
+    }
+}
+
+const fn baud(path: &'static str) -> Key {
+    Key {
+        path,
+        kind: Kind::Whole {
+            min: BAUD_MIN,
+            max: BAUD_MAX,
+            unit: "bits a second",
+        },
+        absent: Absent::Default("115200"),
+        doc: "As the device is set.",
+    }
+}
+
+const fn protocol(path: &'static str) -> Key {
+    Key {
+        path,
+        kind: Kind::OneOf(&["tlp"]),
+        absent: Absent::Default("\"tlp\""),
+        doc: "What the device speaks: \"tlp\", the Table Link Protocol.",
+    }
+}
+
+/// The key with this path.
+#[must_use]
+pub fn key(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// The section with this path.
+#[must_use]
+pub fn section(path: &str) -> Option<&'static Section> {
+    SECTIONS.iter().find(|section| section.path == path)
+}
+
+/// `path` is a section, or holds sections as "devices" does.
+#[must_use]
+pub fn is_section(path: &str) -> bool {
+    let inside = |section: &Section| {
+        section
+            .path
+            .strip_prefix(path)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    SECTIONS.iter().any(inside)
+}
+
+/// The keys of a section.
+pub fn keys_of(section: &'static str) -> impl Iterator<Item = &'static Key> {
+    KEYS.iter().filter(move |key| key.section() == section)
+}
+
+impl Key {
+    /// The section that it stands in.
+    #[must_use]
+    pub fn section(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Its name in its section.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.path.rsplit_once('.').map_or(self.path, |(_, name)| name)
+    }
+
+    /// The environment variable that overrules the file: `TABLEGATE__TABLE__SITE`.
+    #[must_use]
+    pub fn variable(&self) -> String {
+        format!("{VARIABLES}{}", self.path.to_uppercase().replace('.', "__"))
+    }
+
+    /// What would be right, in words: "500 to 30000 (ms)".
+    #[must_use]
+    pub fn right(&self) -> String {
+        match self.kind {
+            Kind::Text | Kind::Path | Kind::Texts => {
+                let (Absent::Refused(example) | Absent::Default(example) | Absent::None(example)) = self.absent else {
+                    return match self.kind {
+                        Kind::Path => "a path from the root, in quotes".to_owned(),
+                        Kind::Text | Kind::Texts | Kind::Flag | Kind::Whole { .. } | Kind::OneOf(_) => {
+                            "text in quotes".to_owned()
+                        }
+                    };
+                };
+                format!("for example {} = {example}", self.name())
+            }
+            Kind::Flag => "true or false, without quotes".to_owned(),
+            Kind::Whole { min, max, unit } => format!("a whole number from {min} to {max} ({unit}), without quotes"),
+            Kind::OneOf(words) => words
+                .iter()
+                .map(|word| format!("\"{word}\""))
+                .collect::<Vec<_>>()
+                .join(" or "),
+        }
+    }
+}
+
+/// Environment variables that overrule the file begin so; two underscores separate section and key.
+pub const VARIABLES: &str = "TABLEGATE__";
+
+/// The known name nearest to an unknown one; `None` when none is near.
+#[must_use]
+pub fn nearest(path: &str) -> Option<&'static str> {
+    let known = KEYS
+        .iter()
+        .map(|key| key.path)
+        .chain(SECTIONS.iter().map(|section| section.path));
+    nearest_of(path, known)
+}
+
+/// How alike two names have to be to be suggested for one another, 0 to 1: below this the suggestion is a guess.
+const ALIKE: f64 = 0.75;
+
+/// The one of `known` that is nearest to `name`. A key that only stands in the wrong section is near.
+pub fn nearest_of<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let last = |path: &str| path.rsplit_once('.').map_or(path, |(_, last)| last).to_owned();
+    let likeness = |candidate: &str| {
+        let whole = strsim::normalized_damerau_levenshtein(name, candidate);
+        let moved = strsim::normalized_damerau_levenshtein(&last(name), &last(candidate));
+        // Among keys of the same name the one whose section is alike wins.
+        whole.max(moved * 0.9 + whole * 0.1)
+    };
+    known
+        .map(|candidate| (likeness(candidate), candidate))
+        .filter(|(likeness, _)| *likeness >= ALIKE)
+        .max_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, candidate)| candidate)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_stands_in_a_known_section_and_once() {
+        for (n, key) in KEYS.iter().enumerate() {
+            assert!(section(key.section()).is_some(), "{}", key.path);
+            assert!(KEYS[..n].iter().all(|other| other.path != key.path), "{}", key.path);
+            assert!(key.doc.ends_with('.'), "{}", key.path);
+        }
+    }
+
+    #[test]
+    fn a_near_miss_finds_its_key() {
+        for (wrong, right) in [
+            ("tai_sai.rest", Some("tai_sai.rest_ms")),
+            ("tai_sai.layuot", Some("tai_sai.layout")),
+            ("taisai", Some("tai_sai")),
+            ("mqtt.broker", Some("mqtt.brokers")),
+            ("tai_sai.retention_days", Some("journal.retention_days")),
+            ("devices.lamp.port", Some("devices.lamps.port")),
+            ("dispaly", Some("display")),
+            ("table.colour", None),
+            ("x", None),
+        ] {
+            assert_eq!(nearest(wrong), right, "{wrong}");
+        }
+    }
+}

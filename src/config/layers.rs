@@ -1,0 +1,273 @@
+//! What is written where: the file, then the environment over it. Checks every name and type, and reports each that is wrong.
+
+use super::keys::{self, Absent, KEYS, Key, Presence, SECTIONS, VARIABLES};
+use super::problem::{Origin, Problem};
+use super::value::{Value, from_environment, from_toml, shown};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::path::Path;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Values of one layer, each with the place where it is written.
+pub type Layer = BTreeMap<&'static str, (Value, Origin)>;
+
+/// All that is written, checked by itself.
+#[derive(Debug, Default)]
+pub struct Layers {
+    /// From the file.
+    pub file: Layer,
+    /// From the environment.
+    pub environment: Layer,
+    /// Sections of which something is written, even if it is wrong.
+    sections: BTreeSet<String>,
+    /// Keys that are written, and wrong: they are not missing.
+    wrong: BTreeSet<&'static str>,
+}
+
+/// Most problems that are reported of one file: beyond that it is no configuration.
+const PROBLEMS_MAX: usize = 200;
+
+/// Reads both layers. What is wrong goes to `problems`, and not into the layers.
+pub fn read(text: &str, path: &Path, environment: &[(OsString, OsString)], problems: &mut Vec<Problem>) -> Layers {
+    let mut layers = Layers::default();
+    let (table, errors) = DeTable::parse_recoverable(text);
+    let file = |line: Option<usize>| Origin::File {
+        path: path.to_owned(),
+        line,
+    };
+    for error in errors.iter().take(PROBLEMS_MAX) {
+        problems.push(Problem {
+            key: None,
+            ..Problem::error(
+                file(error.span().map(|span| line_of(text, span.start))),
+                "",
+                format!("is no TOML here: {}", error.message()),
+                "key = value, a line each, under its [section]",
+            )
+        });
+    }
+    // A file that is broken somewhere may be misread anywhere: what is missing or odd in it is reported once it can be read.
+    if errors.is_empty() {
+        layers.walk(
+            table.get_ref(),
+            "",
+            &|offset| file(Some(line_of(text, offset))),
+            problems,
+        );
+    }
+    layers.read_environment(environment, problems);
+    if errors.is_empty() {
+        layers.report_missing(&file(None), problems);
+    }
+    problems.truncate(PROBLEMS_MAX);
+    layers
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    let before = text.as_bytes().iter().take(offset);
+    before.filter(|byte| **byte == b'\n').count() + 1
+}
+
+/// What a name is.
+enum Known {
+    Key(&'static Key),
+    Section,
+    Refused(&'static str),
+    Nothing,
+}
+
+fn known(path: &str) -> Known {
+    if let Some((_, reason)) = keys::REFUSED.iter().find(|(refused, _)| *refused == path) {
+        Known::Refused(reason)
+    } else if let Some(key) = keys::key(path) {
+        Known::Key(key)
+    } else if keys::is_section(path) {
+        Known::Section
+    } else {
+        Known::Nothing
+    }
+}
+
+fn unknown(origin: Origin, path: &str) -> Problem {
+    let right = match keys::nearest(path) {
+        Some(near) => format!("{near}?"),
+        None => format!("a key that `tablegate config template {}` lists", keys::GAMES.join("|")),
+    };
+    let what = if path.contains('.') { "key" } else { "name" };
+    Problem::error(origin, path, format!("is no {what} that is known"), right)
+}
+
+impl Layers {
+    fn walk(
+        &mut self,
+        table: &DeTable<'_>,
+        under: &str,
+        origin: &dyn Fn(usize) -> Origin,
+        problems: &mut Vec<Problem>,
+    ) {
+        for (name, value) in table {
+            let origin_here = origin(name.span().start);
+            let path = match under {
+                // A dot inside a name would look like a section.
+                _ if name.get_ref().contains('.') => {
+                    let written = format!(
+                        "{under}{}{}",
+                        if under.is_empty() { "" } else { "." },
+                        shown(name.get_ref())
+                    );
+                    problems.push(unknown(origin_here, &written));
+                    continue;
+                }
+                "" => name.get_ref().to_string(),
+                under => format!("{under}.{}", name.get_ref()),
+            };
+            match known(&path) {
+                Known::Refused(reason) => {
+                    problems.push(Problem::error(origin_here, &path, "is refused", reason));
+                }
+                Known::Nothing => problems.push(unknown(origin_here, &path)),
+                Known::Section => {
+                    self.sections.insert(path.clone());
+                    match value.get_ref() {
+                        DeValue::Table(inner) => self.walk(inner, &path, origin, problems),
+                        _ => problems.push(Problem::error(
+                            origin_here,
+                            &path,
+                            "is a section and has no value of its own",
+                            format!("[{path}] on a line by itself, its keys below"),
+                        )),
+                    }
+                }
+                Known::Key(key) => self.take_written(key, value, origin_here, problems),
+            }
+        }
+    }
+
+    fn take_written(
+        &mut self,
+        key: &'static Key,
+        value: &Spanned<DeValue<'_>>,
+        origin: Origin,
+        problems: &mut Vec<Problem>,
+    ) {
+        match from_toml(key, value.get_ref()) {
+            Ok(value) => {
+                self.file.insert(key.path, (value, origin));
+            }
+            Err(wrong) => {
+                self.wrong.insert(key.path);
+                problems.push(Problem::error(origin, key.path, wrong, right(key)));
+            }
+        }
+    }
+
+    fn read_environment(&mut self, environment: &[(OsString, OsString)], problems: &mut Vec<Problem>) {
+        for (name, value) in environment {
+            // A name that isn't UTF-8 is shown with its odd bytes replaced, and is no key.
+            let name = name.to_string_lossy();
+            let Some(rest) = name.strip_prefix(VARIABLES) else {
+                continue;
+            };
+            let name = name.as_ref();
+            let origin = Origin::Environment { name: name.to_owned() };
+            let path = rest.replace("__", ".").to_lowercase();
+            let refused = keys::REFUSED.iter().find(|(refused, _)| {
+                path.strip_prefix(refused)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            });
+            if let Some((_, reason)) = refused {
+                problems.push(Problem::error(origin, &path, "is refused", *reason));
+                continue;
+            }
+            let Some(key) = keys::key(&path).filter(|key| key.variable() == name) else {
+                let near = keys::nearest_of(&path, KEYS.iter().map(|key| key.path)).and_then(keys::key);
+                let right = match near {
+                    Some(near) => format!("{}?", near.variable()),
+                    None => format!("{VARIABLES}SECTION__KEY of a known key, or no such variable"),
+                };
+                problems.push(Problem::error(origin, &path, "is no key that is known", right));
+                continue;
+            };
+            self.sections.insert(key.section().to_owned());
+            let value = value
+                .to_str()
+                .ok_or_else(|| "is not UTF-8".to_owned())
+                .and_then(|value| from_environment(key, value));
+            match value {
+                Ok(value) => {
+                    self.environment.insert(key.path, (value, origin));
+                }
+                Err(wrong) => {
+                    self.wrong.insert(key.path);
+                    problems.push(Problem::error(origin, key.path, wrong, right(key)));
+                }
+            }
+        }
+    }
+
+    /// The section is there: written, or always.
+    pub fn has_section(&self, path: &str) -> bool {
+        self.sections.contains(path)
+    }
+
+    /// What is written of `key`, the environment first.
+    pub fn written(&self, key: &str) -> Option<&(Value, Origin)> {
+        self.environment.get(key).or_else(|| self.file.get(key))
+    }
+
+    fn report_missing(&self, origin: &Origin, problems: &mut Vec<Problem>) {
+        for section in SECTIONS {
+            let there = self.has_section(section.path);
+            // Which sections another game needs is no business of a version that doesn't play it.
+            let of_the_game = section.path == "tai_sai" || section.path.starts_with("devices.");
+            if of_the_game && self.wrong.contains("table.game") {
+                continue;
+            }
+            if !there && section.presence == Presence::Needed {
+                let needed: Vec<_> = keys::keys_of(section.path)
+                    .filter_map(|key| match key.absent {
+                        Absent::Refused(example) => Some(format!("{} = {example}", key.name())),
+                        Absent::Default(_) | Absent::Follows(_) | Absent::None(_) => None,
+                    })
+                    .collect();
+                problems.push(Problem::error(
+                    origin.clone(),
+                    section.path,
+                    "is missing, a section that has to be there",
+                    format!("[{}] with {}", section.path, needed.join(", ")),
+                ));
+            } else if there {
+                self.report_missing_keys(section.path, origin, problems);
+            }
+        }
+    }
+
+    fn report_missing_keys(&self, section: &'static str, origin: &Origin, problems: &mut Vec<Problem>) {
+        for key in keys::keys_of(section) {
+            let there = self.written(key.path).is_some() || self.wrong.contains(key.path);
+            if let (Absent::Refused(example), false) = (key.absent, there) {
+                problems.push(Problem::error(
+                    origin.clone(),
+                    key.path,
+                    format!("is missing in [{section}]"),
+                    format!("for example {} = {example}", key.name()),
+                ));
+            }
+        }
+    }
+}
+
+/// What would be right for this key, with what this version doesn't do.
+fn right(key: &Key) -> String {
+    match key.path {
+        "table.game" => format!(
+            "{}, the game that this version plays ({} come later)",
+            key.right(),
+            keys::OTHER_GAMES.join(", ")
+        ),
+        "tai_sai.style" => format!("{}; this version plays no style B (dice cup)", key.right()),
+        "mqtt.brokers" | "mqtt.response_prefixes" => format!("a list of texts, {}", key.right()),
+        _ => key.right(),
+    }
+}

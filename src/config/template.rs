@@ -1,0 +1,70 @@
+//! A commented file with every key, made from the table of keys: what it says is what the program does.
+
+use super::keys::{Absent, Key, Presence, SECTIONS, keys_of};
+use std::fmt::Write;
+
+/// The widest comment, in columns.
+const WIDTH: usize = 100;
+
+/// The file. It is accepted as it is; what is commented out is what holds without it.
+#[must_use]
+pub fn tai_sai() -> String {
+    let mut text = String::new();
+    comment(
+        &mut text,
+        "tablegate: a tai-sai table. The file's name without .toml is the instance: tablegate@INSTANCE.",
+    );
+    comment(
+        &mut text,
+        "Lines that are commented out show what holds without them, or an example after \"for example\". \
+         An environment variable overrules a line: tai_sai.rest_ms is TABLEGATE__TAI_SAI__REST_MS; lists are separated by commas. \
+         Check with: tablegate config check FILE",
+    );
+    for section in SECTIONS {
+        text.push('\n');
+        comment(&mut text, section.doc);
+        let out = if section.presence == Presence::Needed { "" } else { "# " };
+        // Writing to a String can't fail.
+        let _ = writeln!(text, "{out}[{}]", section.path);
+        for key in keys_of(section.path) {
+            line(&mut text, key, out);
+        }
+    }
+    text
+}
+
+fn line(text: &mut String, key: &Key, out: &str) {
+    let name = key.name();
+    let doc = match key.kind {
+        super::keys::Kind::Whole { min, max, unit } => format!("{} {min} to {max} {unit}.", key.doc),
+        super::keys::Kind::Text
+        | super::keys::Kind::Path
+        | super::keys::Kind::Flag
+        | super::keys::Kind::OneOf(_)
+        | super::keys::Kind::Texts => key.doc.to_owned(),
+    };
+    comment(text, &doc);
+    let written = match key.absent {
+        Absent::Refused(example) => format!("{out}{name} = {example}"),
+        Absent::Default(default) => format!("# {name} = {default}"),
+        Absent::Follows(rule) => format!("# {name} = \"{rule}\""),
+        Absent::None(example) => format!("# for example: {name} = {example}"),
+    };
+    // Writing to a String can't fail.
+    let _ = writeln!(text, "{written}");
+}
+
+fn comment(text: &mut String, words: &str) {
+    let mut line = "#".to_owned();
+    for word in words.split_whitespace() {
+        if line.len() + word.len() + 1 > WIDTH {
+            text.push_str(&line);
+            text.push('\n');
+            line = "#".to_owned();
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    text.push_str(&line);
+    text.push('\n');
+}
