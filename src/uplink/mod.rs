@@ -5,6 +5,7 @@
 //! file that names the MQTT client), then the tasks.
 
 pub mod address;
+pub mod delivery;
 pub mod report;
 pub mod source;
 pub mod topic;
