@@ -5,8 +5,12 @@
 //! file that names the MQTT client), then the tasks.
 
 pub mod address;
+pub mod alarms;
 pub mod delivery;
+pub mod pace;
 pub mod report;
+pub mod requests;
+pub mod retained;
 pub mod source;
 pub mod topic;
 

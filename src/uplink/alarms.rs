@@ -1,0 +1,167 @@
+//! Which conditions stand, and what the gateway has not been told yet. PURE.
+//!
+//! A condition is told once when it begins and once when it ends; one that ends before the gateway took notice is never told.
+
+use super::Notice;
+use crate::table::input::Condition;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a broker can refuse. While any of these stands, so does [`Condition::BrokerRefuses`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Subject {
+    /// The connection itself, or its terms.
+    Connection,
+    /// A subscription.
+    Subscription,
+    /// Events.
+    Events,
+    /// The retained state.
+    State,
+    /// The retained status.
+    Status,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    No,
+    Yes,
+}
+
+/// What the uplink raises and clears.
+#[derive(Clone, Debug, Default)]
+pub struct Alarms {
+    standing: BTreeMap<Condition, (String, Told)>,
+    ended: BTreeSet<Condition>,
+    refusals: BTreeSet<Subject>,
+}
+
+impl Alarms {
+    /// The condition stands. One that stands already keeps its first text.
+    pub fn raise(&mut self, condition: Condition, text: impl Into<String>) {
+        if self.ended.remove(&condition) {
+            // It was told as standing, and its end was not told yet: nothing has changed.
+            self.standing.insert(condition, (text.into(), Told::Yes));
+        } else {
+            self.standing
+                .entry(condition)
+                .or_insert_with(|| (text.into(), Told::No));
+        }
+    }
+
+    /// The condition is over.
+    pub fn clear(&mut self, condition: Condition) {
+        match self.standing.remove(&condition) {
+            Some((_, Told::Yes)) => {
+                self.ended.insert(condition);
+            }
+            Some((_, Told::No)) | None => {}
+        }
+    }
+
+    /// The broker refuses this.
+    pub fn refused(&mut self, subject: Subject, text: impl Into<String>) {
+        self.refusals.insert(subject);
+        self.raise(Condition::BrokerRefuses, text);
+    }
+
+    /// The broker takes this.
+    pub fn taken(&mut self, subject: Subject) {
+        if self.refusals.remove(&subject) && self.refusals.is_empty() {
+            self.clear(Condition::BrokerRefuses);
+        }
+    }
+
+    /// The broker refuses this at the moment.
+    #[must_use]
+    pub fn is_refused(&self, subject: Subject) -> bool {
+        self.refusals.contains(&subject)
+    }
+
+    /// The condition stands.
+    #[must_use]
+    pub fn stands(&self, condition: Condition) -> bool {
+        self.standing.contains_key(&condition)
+    }
+
+    /// Something is to be told.
+    #[must_use]
+    pub fn has_news(&self) -> bool {
+        !self.ended.is_empty() || self.standing.values().any(|(_, told)| *told == Told::No)
+    }
+
+    /// The next thing to tell, taken as told: ends before beginnings.
+    pub fn next_news(&mut self) -> Option<Notice> {
+        if let Some(condition) = self.ended.pop_first() {
+            return Some(Notice::Condition {
+                condition,
+                text: String::new(),
+                standing: false,
+            });
+        }
+        let untold = self.standing.iter_mut().find(|(_, (_, told))| *told == Told::No);
+        untold.map(|(condition, (text, told))| {
+            *told = Told::Yes;
+            Notice::Condition {
+                condition: *condition,
+                text: text.clone(),
+                standing: true,
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn news(alarms: &mut Alarms) -> Vec<(Condition, bool)> {
+        std::iter::from_fn(|| alarms.next_news())
+            .map(|notice| match notice {
+                Notice::Condition {
+                    condition, standing, ..
+                } => (condition, standing),
+                other => panic!("{other:?}"),
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_condition_is_told_once_when_it_begins_and_once_when_it_ends() {
+        let mut alarms = Alarms::default();
+        alarms.raise(Condition::NobodyListening, "a");
+        alarms.raise(Condition::NobodyListening, "b");
+        assert_eq!(news(&mut alarms), [(Condition::NobodyListening, true)]);
+        alarms.raise(Condition::NobodyListening, "c");
+        assert!(!alarms.has_news());
+        alarms.clear(Condition::NobodyListening);
+        alarms.clear(Condition::NobodyListening);
+        assert_eq!(news(&mut alarms), [(Condition::NobodyListening, false)]);
+    }
+
+    #[test]
+    fn what_nobody_took_notice_of_and_is_over_is_not_told() {
+        let mut alarms = Alarms::default();
+        alarms.raise(Condition::TakenOver, "a");
+        alarms.clear(Condition::TakenOver);
+        assert_eq!(news(&mut alarms), []);
+        alarms.raise(Condition::TakenOver, "a");
+        assert_eq!(news(&mut alarms).len(), 1);
+        alarms.clear(Condition::TakenOver);
+        alarms.raise(Condition::TakenOver, "again");
+        assert_eq!(news(&mut alarms), []);
+        assert!(alarms.stands(Condition::TakenOver));
+    }
+
+    #[test]
+    fn the_broker_refuses_while_it_refuses_anything() {
+        let mut alarms = Alarms::default();
+        alarms.refused(Subject::Events, "events");
+        alarms.refused(Subject::State, "state");
+        assert_eq!(news(&mut alarms), [(Condition::BrokerRefuses, true)]);
+        alarms.taken(Subject::State);
+        alarms.taken(Subject::Status);
+        assert_eq!(news(&mut alarms), []);
+        alarms.taken(Subject::Events);
+        assert_eq!(news(&mut alarms), [(Condition::BrokerRefuses, false)]);
+    }
+}
