@@ -6,12 +6,15 @@
 
 pub mod address;
 pub mod alarms;
+pub mod broker;
 pub mod delivery;
+pub mod exchange;
 pub mod pace;
 pub mod report;
 pub mod requests;
 pub mod retained;
 pub mod source;
+mod tls;
 pub mod topic;
 
 pub use address::{BrokerAddress, Transport};

@@ -1,0 +1,398 @@
+//! One connection to a broker, and the one file that names the MQTT client.
+//!
+//! The client is disposable: its own reconnect loses what was unacknowledged, mixes up acknowledgements of two connections
+//! and keeps a list without bound, so a connection here is made once and dropped at the first doubt. One task owns the
+//! client's `poll`; nobody cancels it but the end of the connection, and it never waits for the publishing side's hand-over.
+//! `poll` has a time limit from outside, because the client has none while the peer doesn't read.
+
+use super::address::Transport;
+use super::exchange::{
+    ConnectError, ConnectOptions, KeptMessages, Loss, Message, Publication, Quality, ReasonName, Retention, Signal,
+    Stuck, Subscription, Terms, Verdict,
+};
+use super::tls;
+use rumqttc::v5::mqttbytes::Error as PacketError;
+use rumqttc::v5::mqttbytes::QoS;
+use rumqttc::v5::mqttbytes::v5::{
+    ConnAck, ConnectProperties, ConnectReturnCode, DisconnectReasonCode, Filter, LastWill, Packet, PubAckReason,
+    Publish, PublishProperties, RetainForwardRule, SubscribeReasonCode,
+};
+use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
+use rumqttc::{NetworkOptions, Outgoing, TlsConfiguration};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+/// Name look-up, TCP, TLS and CONNACK together. A broker on a floor's network answers in a fraction of this.
+pub const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// Asked of the broker; it may ask for less. The client pings this often and takes a missing answer to a ping for the end at
+/// the next, so a broker that accepts bytes and says nothing is noticed within twice this.
+pub const KEEP_ALIVE: Duration = Duration::from_secs(10);
+/// The client's `poll` yields at least at every ping. When it doesn't, it hangs in a write to a peer that doesn't read.
+pub const POLL_GRACE: Duration = Duration::from_secs(5);
+/// The client keeps a slot for every packet id it may use: with its default of 65535 these alone are 13 MB.
+const IN_FLIGHT_UPPER_LIMIT: u16 = 64;
+/// The window, the subscriptions and the disconnect: the hand-over to the client never waits, and is an error when it would.
+const HAND_OVER: usize = 32;
+/// What the client said and nobody has looked at yet. When it is full, reading from the broker pauses.
+const SIGNALS: usize = 32;
+/// Messages that the broker may send before the first is acknowledged.
+const RECEIVE_MAXIMUM: u16 = 16;
+/// Largest packet the broker may send; a broker drops what is larger. A request that is too large for us but not for this
+/// gets an answer that says so.
+pub const MAX_PACKET: u32 = 256 * 1024;
+
+/// One connection. Dropped, it is cut without a DISCONNECT, and the broker publishes the last will.
+pub struct Connection {
+    client: AsyncClient,
+    signals: mpsc::Receiver<Signal>,
+    polling: JoinHandle<()>,
+}
+
+impl Connection {
+    /// Begins to connect. Must be called within a runtime; [`Signal::Connected`] or [`Signal::Lost`] follows within
+    /// [`CONNECT_WITHIN`] and [`POLL_GRACE`].
+    ///
+    /// # Errors
+    ///
+    /// When the TLS texts are unusable.
+    pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
+        let (client, event_loop) = AsyncClient::new(mqtt_options(options)?, HAND_OVER);
+        let (say, signals) = mpsc::channel(SIGNALS);
+        let polling = tokio::spawn(poll(event_loop, say));
+        Ok(Connection {
+            client,
+            signals,
+            polling,
+        })
+    }
+
+    /// What happened next. After the end it says that the connection is lost, again and again.
+    pub async fn next(&mut self) -> Signal {
+        let ended = || Signal::Lost(Loss::Broken("the MQTT client ended".to_owned()));
+        self.signals.recv().await.unwrap_or_else(ended)
+    }
+
+    /// Hands a publish over. It is sent in the order of the hand-overs, and [`Signal::Sent`] says so.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    pub fn publish(&self, publication: Publication) -> Result<(), Stuck> {
+        let properties = PublishProperties {
+            response_topic: publication.response_topic,
+            correlation_data: publication.correlation,
+            ..PublishProperties::default()
+        };
+        let retain = publication.retained == Retention::Kept;
+        let (topic, payload) = (publication.topic, publication.payload);
+        let handed = if properties == PublishProperties::default() {
+            self.client.try_publish(topic, QoS::AtLeastOnce, retain, payload)
+        } else {
+            self.client
+                .try_publish_with_properties(topic, QoS::AtLeastOnce, retain, payload, properties)
+        };
+        handed.map_err(|_| Stuck)
+    }
+
+    /// Hands subscriptions over, as one packet.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    pub fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), Stuck> {
+        let filters = subscriptions.iter().map(|subscription| {
+            let quality = match subscription.quality {
+                Quality::AtMostOnce => QoS::AtMostOnce,
+                Quality::AtLeastOnce => QoS::AtLeastOnce,
+            };
+            let mut filter = Filter::new(&subscription.filter, quality);
+            match subscription.retained {
+                KeptMessages::Wanted => {}
+                KeptMessages::Never => {
+                    filter.retain_forward_rule = RetainForwardRule::Never;
+                    filter.nolocal = true;
+                }
+            }
+            filter
+        });
+        self.client.try_subscribe_many(filters).map_err(|_| Stuck)
+    }
+
+    /// Hands a DISCONNECT over; [`Signal::Disconnected`] follows when it is sent. The last will is not published then.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    pub fn disconnect(&self) -> Result<(), Stuck> {
+        self.client.try_disconnect().map_err(|_| Stuck)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.polling.abort();
+    }
+}
+
+fn mqtt_options(options: &ConnectOptions) -> Result<MqttOptions, ConnectError> {
+    let address = &options.address;
+    let host = match address.transport {
+        Transport::Plain if address.host.contains(':') => format!("[{}]", address.host),
+        Transport::Plain | Transport::Tls => address.host.clone(),
+    };
+    let mut mqtt = MqttOptions::new(&options.client_id, host, address.port);
+    mqtt.set_clean_start(true)
+        .set_keep_alive(KEEP_ALIVE)
+        .set_connection_timeout(CONNECT_WITHIN.as_secs())
+        .set_outgoing_inflight_upper_limit(IN_FLIGHT_UPPER_LIMIT);
+    let mut properties = ConnectProperties::new();
+    properties.receive_maximum = Some(RECEIVE_MAXIMUM);
+    properties.max_packet_size = Some(MAX_PACKET);
+    mqtt.set_connect_properties(properties);
+    let mut network = NetworkOptions::new();
+    network.set_tcp_nodelay(true);
+    mqtt.set_network_options(network);
+    if let Some((name, password)) = &options.login {
+        mqtt.set_credentials(name, password);
+    }
+    if let Some((topic, payload)) = &options.will {
+        mqtt.set_last_will(LastWill::new(topic, payload.clone(), QoS::AtLeastOnce, true, None));
+    }
+    if address.transport == Transport::Tls {
+        let texts = options.tls.as_ref().ok_or_else(|| ConnectError::NoCa {
+            address: address.clone(),
+        })?;
+        let config = TlsConfiguration::Rustls(Arc::new(tls::client_config(texts)?));
+        mqtt.set_transport(rumqttc::Transport::tls_with_config(config));
+    }
+    Ok(mqtt)
+}
+
+/// Polls to the end of the connection, and says what happened.
+async fn poll(mut event_loop: EventLoop, say: mpsc::Sender<Signal>) {
+    let mut limit = CONNECT_WITHIN.saturating_add(POLL_GRACE);
+    loop {
+        let signal = match tokio::time::timeout(limit, event_loop.poll()).await {
+            Ok(Ok(event)) => signal_of(event),
+            Ok(Err(error)) => Some(Signal::Lost(loss_of(&error))),
+            Err(_) => {
+                let text = format!("the broker read nothing for {} s", limit.as_secs());
+                Some(Signal::Lost(Loss::Broken(text)))
+            }
+        };
+        let Some(signal) = signal else { continue };
+        if matches!(signal, Signal::Connected(_)) {
+            // A broker may ask for fewer pings, or none: then a dead peer would be noticed late, or never.
+            let asked = event_loop.options.keep_alive();
+            if asked.is_zero() || asked > KEEP_ALIVE {
+                event_loop.options.set_keep_alive(KEEP_ALIVE);
+            }
+            // The client's first ping still comes at the time that the broker asked for.
+            limit = asked.max(KEEP_ALIVE).saturating_add(POLL_GRACE);
+        }
+        let is_over = matches!(signal, Signal::Lost(_));
+        if say.send(signal).await.is_err() || is_over {
+            return;
+        }
+    }
+}
+
+fn signal_of(event: Event) -> Option<Signal> {
+    match event {
+        Event::Incoming(packet) => signal_of_packet(packet),
+        Event::Outgoing(outgoing) => match outgoing {
+            Outgoing::Publish(pkid) => Some(Signal::Sent(pkid)),
+            Outgoing::AwaitAck(pkid) => Some(Signal::Lost(Loss::Broken(format!("packet id {pkid} is still in use")))),
+            Outgoing::Disconnect => Some(Signal::Disconnected),
+            Outgoing::Subscribe(_)
+            | Outgoing::Unsubscribe(_)
+            | Outgoing::PubAck(_)
+            | Outgoing::PubRec(_)
+            | Outgoing::PubRel(_)
+            | Outgoing::PubComp(_)
+            | Outgoing::PingReq
+            | Outgoing::PingResp => None,
+        },
+    }
+}
+
+fn signal_of_packet(packet: Packet) -> Option<Signal> {
+    match packet {
+        Packet::ConnAck(connack) => Some(Signal::Connected(terms_of(&connack))),
+        Packet::PubAck(puback) => Some(Signal::Acknowledged(puback.pkid, verdict_of(puback.reason))),
+        Packet::SubAck(suback) => Some(Signal::Subscribed(
+            suback.return_codes.iter().filter_map(subscription_refused).collect(),
+        )),
+        Packet::Publish(publish) => Some(Signal::Message(message_of(publish))),
+        // The client ends the connection after this one, and says why.
+        Packet::Disconnect(_)
+        | Packet::Auth(_)
+        | Packet::Connect(..)
+        | Packet::PubRec(_)
+        | Packet::PubRel(_)
+        | Packet::PubComp(_)
+        | Packet::Subscribe(_)
+        | Packet::Unsubscribe(_)
+        | Packet::UnsubAck(_)
+        | Packet::PingReq(_)
+        | Packet::PingResp(_) => None,
+    }
+}
+
+fn terms_of(connack: &ConnAck) -> Terms {
+    let properties = connack.properties.as_ref();
+    Terms {
+        receive_maximum: properties.and_then(|p| p.receive_max).unwrap_or(u16::MAX),
+        max_packet: properties.and_then(|p| p.max_packet_size),
+        retains: properties.and_then(|p| p.retain_available) != Some(0),
+        takes_qos1: properties.and_then(|p| p.max_qos) != Some(0),
+    }
+}
+
+fn message_of(publish: Publish) -> Message {
+    let (response_topic, correlation) = match publish.properties {
+        Some(properties) => (properties.response_topic, properties.correlation_data),
+        None => (None, None),
+    };
+    Message {
+        topic: String::from_utf8_lossy(&publish.topic).into_owned(),
+        retained: publish.retain,
+        payload: publish.payload,
+        response_topic,
+        correlation,
+    }
+}
+
+fn verdict_of(reason: PubAckReason) -> Verdict {
+    match reason {
+        PubAckReason::Success => Verdict::Taken,
+        PubAckReason::NoMatchingSubscribers => Verdict::Unheard,
+        PubAckReason::PayloadFormatInvalid => Verdict::PayloadRefused,
+        PubAckReason::PacketIdentifierInUse => Verdict::Confused,
+        PubAckReason::UnspecifiedError => Verdict::Refused("unspecified error"),
+        PubAckReason::ImplementationSpecificError => Verdict::Refused("implementation specific error"),
+        PubAckReason::NotAuthorized => Verdict::Refused("not authorized"),
+        PubAckReason::TopicNameInvalid => Verdict::Refused("topic name invalid"),
+        PubAckReason::QuotaExceeded => Verdict::Refused("quota exceeded"),
+    }
+}
+
+fn subscription_refused(code: &SubscribeReasonCode) -> Option<ReasonName> {
+    match code {
+        SubscribeReasonCode::Success(_) => None,
+        SubscribeReasonCode::Failure | SubscribeReasonCode::Unspecified => Some("unspecified error"),
+        SubscribeReasonCode::ImplementationSpecific => Some("implementation specific error"),
+        SubscribeReasonCode::NotAuthorized => Some("not authorized"),
+        SubscribeReasonCode::TopicFilterInvalid => Some("topic filter invalid"),
+        SubscribeReasonCode::PkidInUse => Some("packet identifier in use"),
+        SubscribeReasonCode::QuotaExceeded => Some("quota exceeded"),
+        SubscribeReasonCode::SharedSubscriptionsNotSupported => Some("shared subscriptions not supported"),
+        SubscribeReasonCode::SubscriptionIdNotSupported => Some("subscription identifiers not supported"),
+        SubscribeReasonCode::WildcardSubscriptionsNotSupported => Some("wildcard subscriptions not supported"),
+    }
+}
+
+/// Reason code "packet too large", which the client knows in a DISCONNECT and not in a PUBACK.
+const PACKET_TOO_LARGE: u8 = 0x95;
+
+fn loss_of(error: &ConnectionError) -> Loss {
+    match error {
+        ConnectionError::ConnectionRefused(code) => connection_refused(*code),
+        ConnectionError::MqttState(StateError::ServerDisconnect {
+            reason_code,
+            reason_string,
+        }) => disconnected(*reason_code, reason_string.as_deref()),
+        ConnectionError::MqttState(StateError::Deserialization(PacketError::InvalidReason(PACKET_TOO_LARGE))) => {
+            Loss::TooLarge("packet too large".to_owned())
+        }
+        ConnectionError::MqttState(StateError::AwaitPingResp) => {
+            Loss::Broken(format!("the broker did not answer for {} s", KEEP_ALIVE.as_secs()))
+        }
+        ConnectionError::Timeout(_) => Loss::Broken(format!("no connection within {} s", CONNECT_WITHIN.as_secs())),
+        ConnectionError::Io(error) => Loss::Broken(error.to_string()),
+        ConnectionError::Tls(error) => Loss::Broken(format!("TLS: {error}")),
+        ConnectionError::MqttState(StateError::ConnectionAborted) => {
+            Loss::Broken("the broker closed the connection".to_owned())
+        }
+        ConnectionError::MqttState(error) => Loss::Broken(error.to_string()),
+        ConnectionError::NotConnAck(_) => Loss::Broken("the peer did not answer as an MQTT 5 broker".to_owned()),
+        ConnectionError::RequestsDone => Loss::Broken("the MQTT client ended".to_owned()),
+    }
+}
+
+fn connection_refused(code: ConnectReturnCode) -> Loss {
+    let text = format!("connection refused: {code:?}");
+    match code {
+        ConnectReturnCode::ServiceUnavailable
+        | ConnectReturnCode::ServerUnavailable
+        | ConnectReturnCode::ServerBusy
+        | ConnectReturnCode::UseAnotherServer
+        | ConnectReturnCode::ServerMoved
+        | ConnectReturnCode::ConnectionRateExceeded
+        | ConnectReturnCode::MalformedPacket
+        | ConnectReturnCode::ProtocolError
+        | ConnectReturnCode::Success => Loss::Broken(text),
+        ConnectReturnCode::RefusedProtocolVersion
+        | ConnectReturnCode::UnsupportedProtocolVersion
+        | ConnectReturnCode::BadClientId
+        | ConnectReturnCode::ClientIdentifierNotValid
+        | ConnectReturnCode::BadUserNamePassword
+        | ConnectReturnCode::NotAuthorized
+        | ConnectReturnCode::Banned
+        | ConnectReturnCode::BadAuthenticationMethod
+        | ConnectReturnCode::TopicNameInvalid
+        | ConnectReturnCode::PacketTooLarge
+        | ConnectReturnCode::QuotaExceeded
+        | ConnectReturnCode::PayloadFormatInvalid
+        | ConnectReturnCode::RetainNotSupported
+        | ConnectReturnCode::QoSNotSupported
+        | ConnectReturnCode::UnspecifiedError
+        | ConnectReturnCode::ImplementationSpecificError => Loss::Refused(text),
+    }
+}
+
+fn disconnected(code: DisconnectReasonCode, reason: Option<&str>) -> Loss {
+    let text = match reason {
+        Some(reason) => format!("the broker disconnected: {code:?}, {}", printable(reason)),
+        None => format!("the broker disconnected: {code:?}"),
+    };
+    match code {
+        DisconnectReasonCode::SessionTakenOver => Loss::TakenOver(text),
+        DisconnectReasonCode::PacketTooLarge => Loss::TooLarge(text),
+        DisconnectReasonCode::NotAuthorized
+        | DisconnectReasonCode::QuotaExceeded
+        | DisconnectReasonCode::AdministrativeAction
+        | DisconnectReasonCode::MessageRateTooHigh
+        | DisconnectReasonCode::TopicNameInvalid
+        | DisconnectReasonCode::TopicFilterInvalid
+        | DisconnectReasonCode::PayloadFormatInvalid
+        | DisconnectReasonCode::RetainNotSupported
+        | DisconnectReasonCode::QoSNotSupported => Loss::Refused(text),
+        DisconnectReasonCode::NormalDisconnection
+        | DisconnectReasonCode::DisconnectWithWillMessage
+        | DisconnectReasonCode::UnspecifiedError
+        | DisconnectReasonCode::MalformedPacket
+        | DisconnectReasonCode::ProtocolError
+        | DisconnectReasonCode::ImplementationSpecificError
+        | DisconnectReasonCode::ServerBusy
+        | DisconnectReasonCode::ServerShuttingDown
+        | DisconnectReasonCode::KeepAliveTimeout
+        | DisconnectReasonCode::ReceiveMaximumExceeded
+        | DisconnectReasonCode::TopicAliasInvalid
+        | DisconnectReasonCode::UseAnotherServer
+        | DisconnectReasonCode::ServerMoved
+        | DisconnectReasonCode::SharedSubscriptionNotSupported
+        | DisconnectReasonCode::ConnectionRateExceeded
+        | DisconnectReasonCode::MaximumConnectTime
+        | DisconnectReasonCode::SubscriptionIdentifiersNotSupported
+        | DisconnectReasonCode::WildcardSubscriptionsNotSupported => Loss::Broken(text),
+    }
+}
+
+/// What a peer says is shown to people and logged: no control characters, and not without end.
+fn printable(text: &str) -> String {
+    let cleaned = text.chars().take(200).map(|c| if c.is_control() { '?' } else { c });
+    cleaned.collect()
+}

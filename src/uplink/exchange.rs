@@ -1,0 +1,195 @@
+//! The words between a connection and whoever uses it: what goes out, what came, how it ended. PURE.
+
+use super::address::BrokerAddress;
+use prost::bytes::Bytes;
+use std::path::PathBuf;
+
+/// How to connect.
+#[derive(Clone, Debug)]
+pub struct ConnectOptions {
+    /// Where.
+    pub address: BrokerAddress,
+    /// As whom.
+    pub client_id: String,
+    /// User name and password; the password may be empty.
+    pub login: Option<(String, String)>,
+    /// PEM texts; needed for TLS.
+    pub tls: Option<TlsTexts>,
+    /// What the broker publishes, retained, when this connection ends without a DISCONNECT.
+    pub will: Option<(String, Vec<u8>)>,
+}
+
+/// What PEM files say.
+#[derive(Clone, Debug)]
+pub struct TlsTexts {
+    /// Certificates that may have signed the broker's.
+    pub ca: Vec<u8>,
+    /// Own certificate chain and key.
+    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+/// A connection that can't even be begun.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectError {
+    /// TLS without certificates to trust.
+    #[error("{address} needs a ca")]
+    NoCa {
+        /// The broker.
+        address: BrokerAddress,
+    },
+    /// A PEM text without what it must hold.
+    #[error("the {what} holds nothing usable: {reason}")]
+    Pem {
+        /// Which: ca, certificate, key.
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Certificate and key are no pair, or of a kind that TLS 1.3 doesn't have.
+    #[error("certificate and key can't be used")]
+    Tls(#[source] rustls::Error),
+    /// A file can't be read.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// What the broker said when it took the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Terms {
+    /// Publishes that it takes before the first is acknowledged.
+    pub receive_maximum: u16,
+    /// Largest packet that it takes; `None`: any.
+    pub max_packet: Option<u32>,
+    /// It keeps retained messages.
+    pub retains: bool,
+    /// It takes QoS 1.
+    pub takes_qos1: bool,
+}
+
+/// A reason, by the name that MQTT gives it.
+pub type ReasonName = &'static str;
+
+/// What a broker answers to a publish.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// It has it.
+    Taken,
+    /// It has it, and nobody subscribes.
+    Unheard,
+    /// It will never take this payload.
+    PayloadRefused,
+    /// It does not take it now: its settings, its quota, its fault.
+    Refused(ReasonName),
+    /// Packet ids are mixed up.
+    Confused,
+}
+
+/// A message of a subscription.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Message {
+    /// Its topic.
+    pub topic: String,
+    /// It was kept by the broker, and sent because of the subscription.
+    pub retained: bool,
+    /// Its payload.
+    pub payload: Bytes,
+    /// Where an answer should go.
+    pub response_topic: Option<String>,
+    /// For the answer.
+    pub correlation: Option<Bytes>,
+}
+
+/// Why a connection is over.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Loss {
+    /// It could not be made, or broke.
+    Broken(String),
+    /// The broker refuses this client.
+    Refused(String),
+    /// Another client took the client id.
+    TakenOver(String),
+    /// A packet was too large for the broker, which it had not said before.
+    TooLarge(String),
+}
+
+/// What happened on a connection.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Signal {
+    /// CONNACK.
+    Connected(Terms),
+    /// A subscription was answered; the refused ones by name.
+    Subscribed(Vec<ReasonName>),
+    /// The publish that was handed over earliest was sent under this packet id.
+    Sent(u16),
+    /// The broker answered for a packet id.
+    Acknowledged(u16, Verdict),
+    /// A message came.
+    Message(Message),
+    /// DISCONNECT was sent.
+    Disconnected,
+    /// Over. Nothing follows.
+    Lost(Loss),
+}
+
+/// What goes out, always with QoS 1.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Publication {
+    /// To this topic.
+    pub topic: String,
+    /// The broker keeps it.
+    pub retained: Retention,
+    /// Its payload.
+    pub payload: Bytes,
+    /// Where an answer should go.
+    pub response_topic: Option<String>,
+    /// Copied from the request.
+    pub correlation: Option<Bytes>,
+}
+
+/// Whether a broker keeps a message for later subscribers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Retention {
+    /// It does.
+    Kept,
+    /// It doesn't.
+    Passing,
+}
+
+/// How to subscribe.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Subscription {
+    /// Topic filter.
+    pub filter: String,
+    /// What to do with messages that the broker has kept.
+    pub retained: KeptMessages,
+    /// 0 or 1.
+    pub quality: Quality,
+}
+
+/// What a subscription wants of kept messages, and of its own.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum KeptMessages {
+    /// Send them, and whatever this client publishes too.
+    Wanted,
+    /// Never, and nothing that this client publishes.
+    Never,
+}
+
+/// How surely messages of a subscription come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Quality {
+    /// A broker under load may drop them.
+    AtMostOnce,
+    /// Acknowledged.
+    AtLeastOnce,
+}
+
+/// The client would not take it: its channel is full or its task has ended. The connection is of no use any longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the MQTT client takes nothing more")]
+pub struct Stuck;
