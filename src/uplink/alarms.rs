@@ -3,8 +3,10 @@
 //! A condition is told once when it begins and once when it ends; one that ends before the gateway took notice is never told.
 
 use super::Notice;
+use crate::journal::Seqno;
+use crate::table::event::{EventSetAsideReason, Head};
 use crate::table::input::Condition;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What a broker can refuse. While any of these stands, so does [`Condition::BrokerRefuses`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -33,7 +35,12 @@ pub struct Alarms {
     standing: BTreeMap<Condition, (String, Told)>,
     ended: BTreeSet<Condition>,
     refusals: BTreeSet<Subject>,
+    set_aside: VecDeque<(Seqno, EventSetAsideReason)>,
+    rolled_back: Option<Head>,
 }
+
+/// Events that were set aside and of which the gateway has not taken notice yet. No event goes out while there are so many.
+pub const MAX_UNTOLD_SET_ASIDE: usize = 16;
 
 impl Alarms {
     /// The condition stands. One that stands already keeps its first text.
@@ -71,6 +78,28 @@ impl Alarms {
         }
     }
 
+    /// An event was set aside. Only while [`Alarms::may_set_aside`].
+    pub fn set_aside(&mut self, seqno: Seqno, reason: EventSetAsideReason) {
+        self.set_aside.push_back((seqno, reason));
+    }
+
+    /// The floor knows more than the journal.
+    pub fn rolled_back(&mut self, found: Head) {
+        self.rolled_back = Some(found);
+    }
+
+    /// The gateway has taken notice of nearly all that were set aside.
+    #[must_use]
+    pub fn may_set_aside(&self) -> bool {
+        self.set_aside.len() < MAX_UNTOLD_SET_ASIDE
+    }
+
+    /// The gateway has taken notice of all that were set aside: the cursor may pass them for good.
+    #[must_use]
+    pub fn has_told_set_aside(&self) -> bool {
+        self.set_aside.is_empty()
+    }
+
     /// The broker refuses this at the moment.
     #[must_use]
     pub fn is_refused(&self, subject: Subject) -> bool {
@@ -86,11 +115,20 @@ impl Alarms {
     /// Something is to be told.
     #[must_use]
     pub fn has_news(&self) -> bool {
-        !self.ended.is_empty() || self.standing.values().any(|(_, told)| *told == Told::No)
+        self.rolled_back.is_some()
+            || !self.set_aside.is_empty()
+            || !self.ended.is_empty()
+            || self.standing.values().any(|(_, told)| *told == Told::No)
     }
 
-    /// The next thing to tell, taken as told: ends before beginnings.
+    /// The next thing to tell, taken as told: what was set aside, a roll-back, ends, beginnings.
     pub fn next_news(&mut self) -> Option<Notice> {
+        if let Some((seqno, reason)) = self.set_aside.pop_front() {
+            return Some(Notice::SetAside { seqno, reason });
+        }
+        if let Some(found) = self.rolled_back.take() {
+            return Some(Notice::RolledBack { found });
+        }
         if let Some(condition) = self.ended.pop_first() {
             return Some(Notice::Condition {
                 condition,

@@ -9,10 +9,14 @@ pub mod alarms;
 pub mod broker;
 pub mod delivery;
 pub mod exchange;
+mod flow;
+mod keeper;
 pub mod pace;
+mod reading;
 pub mod report;
 pub mod requests;
 pub mod retained;
+mod session;
 pub mod source;
 mod tls;
 pub mod topic;
@@ -188,12 +192,14 @@ impl UplinkHandle {
 }
 
 /// Starts delivering. Must be called within the daemon's runtime.
-#[must_use]
-pub fn start(_config: UplinkConfig, _feed: Feed) -> UplinkHandle {
-    let (_say, report) = watch::channel(UplinkReport::default());
-    let (stop, mut stopping) = watch::channel(Stopping::No);
-    let task = tokio::spawn(async move {
-        let _ = stopping.wait_for(|stopping| *stopping == Stopping::Asked).await;
-    });
-    UplinkHandle { report, stop, task }
+///
+/// # Errors
+///
+/// When the reading thread can't be started.
+pub fn start(config: UplinkConfig, feed: Feed) -> Result<UplinkHandle, std::io::Error> {
+    let (say, report) = watch::channel(UplinkReport::default());
+    let (stop, stopping) = watch::channel(Stopping::No);
+    let keeper = keeper::Keeper::new(config, feed, say, stopping)?;
+    let task = tokio::spawn(keeper.run());
+    Ok(UplinkHandle { report, stop, task })
 }

@@ -307,6 +307,11 @@ impl Desk {
         Counted::Answered
     }
 
+    /// An error as the answer, if there is room for one.
+    pub fn add_error(&mut self, to: ReplyTo, code: ErrorCode, text: &str) {
+        self.add_short(to, Short::Error(error(code, text.to_owned())));
+    }
+
     fn begin_next(&mut self) {
         if self.replay.is_none() {
             self.replay = self.waiting.pop_front();

@@ -1,0 +1,446 @@
+//! What a session hands over next, and what it reads for that: status, state, answers, events.
+
+use super::alarms::Subject;
+use super::delivery::Entry;
+use super::exchange::{Publication, Retention};
+use super::keeper::{Leg, Presence};
+use super::reading::{Extent, JournalIndex};
+use super::requests::{ReplyTo, Short};
+use super::session::{Ended, Farewell, STATE_EVERY, STATUS_EVERY, Session};
+use super::source::SourceError;
+use crate::journal::{Record, Seqno};
+use crate::table::event::{ErrorCode, Event, EventSetAsideReason, Response, event::Body};
+use crate::table::input::Condition;
+use prost::Message;
+use prost::bytes::Bytes;
+use tokio::time::Instant;
+
+/// Events of one read: twice the window, so that reading and acknowledging overlap; 256 KiB at the very most.
+const PAGE: usize = 32;
+/// The next page is read when fewer than this wait.
+const READ_AHEAD_BELOW: usize = 16;
+/// Events of one read for a replay.
+const REPLAY_PAGE: usize = 16;
+/// Bytes of a PUBLISH beside topic and payload: header, lengths, packet id, empty properties.
+const PUBLISH_OVERHEAD: usize = 16;
+
+impl Session<'_> {
+    /// Hands over whatever may go out now, and asks for what is to be read.
+    pub(super) fn fill(&mut self, now: Instant) -> Result<(), Ended> {
+        if matches!(self.farewell, Farewell::SayingOffline(_) | Farewell::Leaving(_)) {
+            return Ok(());
+        }
+        self.advance_leg();
+        while self.window.has_room() {
+            if !self.hand_over_one(now)? {
+                break;
+            }
+        }
+        self.read_events(now);
+        self.read_replay();
+        Ok(())
+    }
+
+    /// Hands one thing over: status, state, then answers and events in turn.
+    fn hand_over_one(&mut self, now: Instant) -> Result<bool, Ended> {
+        let is_staying = self.farewell == Farewell::NotYet;
+        if is_staying && self.status_at <= now && self.window.has_room_for(Entry::Status) {
+            self.publish_status(Presence::Online)?;
+            self.status_at = now + STATUS_EVERY;
+            return Ok(true);
+        }
+        // A state that waits for its interval lets events by; a clean stop doesn't wait for it.
+        if self.state_dirty && (self.state_at <= now || !is_staying) && self.window.has_room_for(Entry::State) {
+            return self.publish_state(now);
+        }
+        let may_answer = is_staying && self.window.has_room_for(Entry::Response);
+        if may_answer && !(self.answered_last && self.has_event()) && self.publish_answer()? {
+            self.answered_last = true;
+            return Ok(true);
+        }
+        self.answered_last = false;
+        self.publish_event()
+    }
+
+    fn has_event(&self) -> bool {
+        !self.events.is_empty()
+    }
+
+    fn publish(&mut self, entry: Entry, topic: &str, retained: Retention, payload: Bytes) -> Result<(), Ended> {
+        self.connection.publish(Publication {
+            topic: topic.to_owned(),
+            retained,
+            payload,
+            response_topic: None,
+            correlation: None,
+        })?;
+        self.window.hand_over(entry);
+        Ok(())
+    }
+
+    fn publish_status(&mut self, presence: Presence) -> Result<(), Ended> {
+        let status = self.keeper.status(self.number, presence);
+        let topic = self.keeper.topics.status.clone();
+        self.publish(Entry::Status, &topic, Retention::Kept, status.into())
+    }
+
+    pub(super) fn publish_offline(&mut self) -> Result<(), Ended> {
+        self.publish_status(Presence::Offline)
+    }
+
+    fn publish_state(&mut self, now: Instant) -> Result<bool, Ended> {
+        let state = Bytes::from(self.keeper.state.borrow_and_update().encode_to_vec());
+        self.state_dirty = false;
+        self.state_at = now + STATE_EVERY;
+        let is_too_large = self.is_too_large(&self.keeper.topics.state, state.len());
+        if is_too_large || self.keeper.state_too_large.as_ref() == Some(&state) {
+            let text = format!("{}: the state is too large for it", self.keeper.report.broker);
+            self.keeper.alarms.refused(Subject::State, text);
+            return Ok(true);
+        }
+        if self.state_said.as_ref() == Some(&state) {
+            return Ok(true);
+        }
+        let topic = self.keeper.topics.state.clone();
+        self.publish(Entry::State, &topic, Retention::Kept, state.clone())?;
+        self.state_said = Some(state);
+        Ok(true)
+    }
+
+    fn is_too_large(&self, topic: &str, payload: usize) -> bool {
+        let packet = payload.saturating_add(topic.len()).saturating_add(PUBLISH_OVERHEAD);
+        let max = self.terms.max_packet.and_then(|max| usize::try_from(max).ok());
+        max.is_some_and(|max| packet > max)
+    }
+
+    fn publish_event(&mut self) -> Result<bool, Ended> {
+        if !self.keeper.alarms.may_set_aside() {
+            return Ok(false);
+        }
+        let Some(record) = self.events.pop_front() else {
+            return Ok(false);
+        };
+        let seqno = record.seqno;
+        let bytes = Bytes::from(record.bytes);
+        self.recent.push_back((seqno, bytes.clone()));
+        let is_too_large = self.is_too_large(&self.keeper.topics.events, bytes.len());
+        if is_too_large || self.keeper.too_large.contains(&seqno) {
+            self.set_aside(seqno, EventSetAsideReason::TooLarge);
+            self.window.pass_over(seqno);
+            self.advance();
+            return Ok(true);
+        }
+        let topic = self.keeper.topics.events.clone();
+        self.publish(Entry::Event(seqno), &topic, Retention::Passing, bytes)?;
+        let report = &mut self.keeper.report;
+        report.published = report.published.saturating_add(1);
+        self.keeper.say_soon();
+        Ok(true)
+    }
+
+    /// The event goes to no broker; the gateway records it. That the record of one can't be published is not recorded again.
+    pub(super) fn set_aside(&mut self, seqno: Seqno, reason: EventSetAsideReason) {
+        let report = &mut self.keeper.report;
+        report.set_aside = report.set_aside.saturating_add(1);
+        let what = match reason {
+            EventSetAsideReason::TooLarge => "too large",
+            EventSetAsideReason::PayloadFormat | EventSetAsideReason::Unspecified => "payload format invalid",
+        };
+        let text = format!("{} does not take event {seqno}: {what}", report.broker);
+        tracing::error!(seqno, reason = what, "event set aside");
+        self.keeper.alarms.raise(Condition::EventSetAside, text);
+        let bytes = self
+            .recent
+            .iter()
+            .find(|(other, _)| *other == seqno)
+            .map(|(_, bytes)| bytes);
+        let body = bytes
+            .and_then(|bytes| Event::decode(bytes.as_ref()).ok())
+            .and_then(|event| event.body);
+        let is_of_this_journal = self.keeper.leg().is_some_and(|leg| self.keeper.is_in_use(leg));
+        if is_of_this_journal && !matches!(body, Some(Body::EventSetAside(_))) {
+            self.keeper.alarms.set_aside(seqno, reason);
+        }
+    }
+
+    /// The window moved: the cursor goes to the journal.
+    pub(super) fn advance(&mut self) {
+        let cursor = self.window.cursor();
+        while self.recent.front().is_some_and(|(seqno, _)| *seqno <= cursor) {
+            self.recent.pop_front();
+        }
+        self.keeper.advance(cursor);
+        self.keeper.report.in_flight = u64::try_from(self.window.events_in_flight()).unwrap_or(u64::MAX);
+        self.keeper.say_soon();
+    }
+
+    /// Everything that is durable is acknowledged.
+    pub(super) fn is_delivered(&self) -> bool {
+        let Some(journal) = &self.keeper.journal else {
+            return true;
+        };
+        let is_last = journal.legs.len() == 1;
+        is_last && self.window.cursor() >= self.keeper.head.borrow().seqno
+    }
+
+    /// Goes on with the next journal when the one under way is delivered to its end.
+    fn advance_leg(&mut self) {
+        let Some(leg) = self.keeper.leg() else { return };
+        let is_looked_at = leg.journal_id.is_some();
+        if self.keeper.is_in_use(leg) || !is_looked_at || leg.cursor < leg.newest || self.window.events_in_flight() > 0
+        {
+            return;
+        }
+        self.keeper.leg_delivered();
+        self.turn_to_leg();
+    }
+
+    fn turn_to_leg(&mut self) {
+        self.events.clear();
+        self.events_coming = None;
+        self.recent.clear();
+        if let Some(leg) = self.keeper.leg() {
+            self.window.turn_to_journal(leg.cursor);
+        }
+    }
+
+    /// Asks for the next page when little waits.
+    fn read_events(&mut self, now: Instant) {
+        if self.read_again_at.is_some_and(|at| at > now) {
+            return;
+        }
+        self.read_again_at = None;
+        let Some(journal) = &self.keeper.journal else { return };
+        let Some(leg) = journal.legs.front() else { return };
+        if leg.journal_id.is_none() {
+            if self.extent_coming.is_none() {
+                self.extent_coming = Some(journal.reading.extent(leg.journal));
+            }
+            return;
+        }
+        if self.events_coming.is_some() || self.events.len() >= READ_AHEAD_BELOW {
+            return;
+        }
+        let from = match self.events.back() {
+            Some(last) => last.seqno.saturating_add(1),
+            None => self.window.next_event(),
+        };
+        let to = self.keeper.newest_of(leg);
+        if from <= to {
+            self.events_coming = Some(journal.reading.page(leg.journal, from, to, PAGE));
+        }
+    }
+
+    pub(super) fn take_events(&mut self, read: Result<Vec<Record>, SourceError>) {
+        let is_in_use = self.keeper.leg().is_some_and(|leg| self.keeper.is_in_use(leg));
+        match read {
+            Ok(records) if records.is_empty() && is_in_use => {
+                let text = format!("event {} is not in the journal", self.window.next_event());
+                self.read_failed(&SourceError { text });
+            }
+            Ok(records) if records.is_empty() => self.abandon_leg("its events can't be read to the end"),
+            Ok(records) => self.events.extend(records),
+            Err(error) if is_in_use => self.read_failed(&error),
+            Err(error) => self.abandon_leg(&error.text),
+        }
+    }
+
+    pub(super) fn take_extent(&mut self, read: Result<Extent, SourceError>) {
+        match read {
+            Ok(extent) => {
+                self.keeper.leg_looked_at(extent);
+                self.turn_to_leg();
+            }
+            Err(error) => self.abandon_leg(&error.text),
+        }
+    }
+
+    /// A journal that was moved aside ends where it can't be read: what was read before is delivered.
+    fn abandon_leg(&mut self, why: &str) {
+        let last_read = self.events.back().map(|record| record.seqno);
+        let read_through = last_read.unwrap_or_else(|| self.window.next_event().saturating_sub(1));
+        tracing::warn!(
+            error = why,
+            read_through,
+            "a journal that was moved aside can't be read any further"
+        );
+        self.keeper.leg_ends_at(read_through);
+    }
+
+    /// Answers what is due: a short answer first, then the replay.
+    fn publish_answer(&mut self) -> Result<bool, Ended> {
+        if let Some((to, short)) = self.desk.pop_short() {
+            let response = match short {
+                Short::Error(error) => to.error(error.code(), &error.text),
+                Short::Snapshot => to.snapshot(self.keeper.state.borrow().clone()),
+            };
+            self.publish_response(&to, &response)?;
+            return Ok(true);
+        }
+        let Some(replay) = &mut self.desk.replay else {
+            return Ok(false);
+        };
+        let to = replay.to.clone();
+        if let Some(record) = self.replayed.pop_front() {
+            let response = replay.event(record.seqno, record.bytes);
+            self.publish_response(&to, &response)?;
+            return Ok(true);
+        }
+        if replay.is_unclipped() || replay.remaining().is_some() {
+            return Ok(false);
+        }
+        let response = replay.done();
+        self.publish_response(&to, &response)?;
+        self.end_replay();
+        Ok(true)
+    }
+
+    fn publish_response(&mut self, to: &ReplyTo, response: &Response) -> Result<(), Ended> {
+        let payload = Bytes::from(response.encode_to_vec());
+        let correlation = to.correlation.as_ref().map_or(0, Bytes::len);
+        if self.is_too_large(&to.topic, payload.len().saturating_add(correlation)) {
+            let report = &mut self.keeper.report;
+            report.refused_requests = report.refused_requests.saturating_add(1);
+            return Ok(());
+        }
+        self.connection.publish(Publication {
+            topic: to.topic.clone(),
+            retained: Retention::Passing,
+            payload,
+            response_topic: None,
+            correlation: to.correlation.clone(),
+        })?;
+        self.window.hand_over(Entry::Response);
+        Ok(())
+    }
+
+    fn end_replay(&mut self) {
+        self.replayed.clear();
+        self.replay_coming = None;
+        self.find_coming = None;
+        self.replay_from = None;
+        self.desk.end_replay();
+    }
+
+    /// Ends the replay with an error as its last answer.
+    fn fail_replay(&mut self, code: ErrorCode, text: &str) {
+        if let Some(replay) = &self.desk.replay {
+            let to = replay.to.clone();
+            self.desk.add_error(to, code, text);
+            let report = &mut self.keeper.report;
+            report.refused_requests = report.refused_requests.saturating_add(1);
+        }
+        self.end_replay();
+    }
+
+    fn read_replay(&mut self) {
+        let Some(replay) = &self.desk.replay else { return };
+        let Some(journal) = &self.keeper.journal else {
+            self.fail_replay(ErrorCode::NotReady, "the journal could not be opened");
+            return;
+        };
+        if replay.is_unclipped() {
+            if self.find_coming.is_none() {
+                self.find_coming = Some(journal.reading.find(replay.journal_id.clone()));
+            }
+            return;
+        }
+        let (Some(index), Some((from, to))) = (self.replay_from, replay.remaining()) else {
+            return;
+        };
+        if self.replayed.is_empty() && self.replay_coming.is_none() {
+            self.replay_coming = Some(journal.reading.page(index, from, to, REPLAY_PAGE));
+        }
+    }
+
+    pub(super) fn take_found(&mut self, read: Result<Option<(JournalIndex, Extent)>, SourceError>) {
+        match (read, &mut self.desk.replay) {
+            (Ok(Some((index, extent))), Some(replay)) => {
+                replay.clip(extent.oldest, extent.newest);
+                self.replay_from = Some(index);
+            }
+            (Ok(None), _) => self.fail_replay(ErrorCode::UnknownJournal, "no journal of this id is here"),
+            (Err(error), _) => self.fail_replay(ErrorCode::NotReady, &error.text),
+            (Ok(Some(_)), None) => {}
+        }
+    }
+
+    pub(super) fn take_replay(&mut self, read: Result<Vec<Record>, SourceError>) {
+        match read {
+            Ok(records) if records.is_empty() => self.fail_replay(ErrorCode::NotReady, "the events can't be read"),
+            Ok(records) => self.replayed.extend(records),
+            Err(error) => self.fail_replay(ErrorCode::NotReady, &error.text),
+        }
+    }
+}
+
+/// The legs of the way: what the keeper knows of the journals to deliver.
+impl super::keeper::Keeper {
+    /// The journal under way.
+    pub(super) fn leg(&self) -> Option<&Leg> {
+        self.journal.as_ref().and_then(|journal| journal.legs.front())
+    }
+
+    pub(super) fn is_in_use(&self, leg: &Leg) -> bool {
+        self.journal
+            .as_ref()
+            .is_some_and(|journal| journal.in_use == leg.journal)
+    }
+
+    pub(super) fn newest_of(&self, leg: &Leg) -> Seqno {
+        if self.is_in_use(leg) {
+            self.head.borrow().seqno
+        } else {
+            leg.newest
+        }
+    }
+
+    /// Everything up to `cursor` of the journal under way is acknowledged.
+    fn advance(&mut self, cursor: Seqno) {
+        let newest = self.leg().map_or(0, |leg| self.newest_of(leg));
+        self.report.cursor = cursor;
+        self.report.backlog = newest.saturating_sub(cursor);
+        let has_told = self.alarms.has_told_set_aside();
+        let Some(journal) = &mut self.journal else { return };
+        let in_use = journal.in_use;
+        let Some(leg) = journal.legs.front_mut() else { return };
+        if leg.cursor < cursor {
+            leg.cursor = cursor;
+            self.too_large = self.too_large.split_off(&cursor.saturating_add(1));
+        }
+        // The cursor passes an event that was set aside only when the gateway knows of it.
+        if leg.journal == in_use && has_told {
+            journal.ledger.acknowledge(cursor);
+        }
+    }
+
+    fn leg_looked_at(&mut self, extent: Extent) {
+        let Some(leg) = self.journal.as_mut().and_then(|journal| journal.legs.front_mut()) else {
+            return;
+        };
+        leg.journal_id = Some(extent.journal_id);
+        leg.newest = extent.newest;
+        leg.cursor = extent.cursor.max(extent.oldest.saturating_sub(1));
+    }
+
+    fn leg_ends_at(&mut self, seqno: Seqno) {
+        if let Some(leg) = self.journal.as_mut().and_then(|journal| journal.legs.front_mut()) {
+            leg.journal_id.get_or_insert_default();
+            leg.newest = leg.newest.min(seqno);
+        }
+    }
+
+    fn leg_delivered(&mut self) {
+        let Some(journal) = &mut self.journal else { return };
+        let Some(leg) = journal.legs.pop_front() else { return };
+        self.too_large.clear();
+        // One that could not even be looked at has no name; it is tried again at the next start.
+        if let Some(journal_id) = leg.journal_id.filter(|journal_id| !journal_id.is_empty()) {
+            journal.ledger.delivered(&journal_id);
+        }
+    }
+
+    pub(super) fn subscriptions_taken(&mut self) {
+        self.alarms.taken(Subject::Subscription);
+    }
+}

@@ -1,0 +1,464 @@
+//! Connects again and again, and keeps between connections what outlives them: cursors, pauses, conditions, the report.
+
+use super::alarms::{Alarms, Subject};
+use super::broker::Connection;
+use super::exchange::{ConnectError, ConnectOptions, Loss, TlsTexts};
+use super::pace::{Cause, Pace};
+use super::reading::{JournalIndex, Reading};
+use super::session::{Ended, Session};
+use super::topic::Topics;
+use super::{
+    Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, Transport, UplinkConfig, UplinkReport,
+    UplinkState,
+};
+use crate::journal::Seqno;
+use crate::table::event::{Head, Status, TableState};
+use crate::table::input::Condition;
+use crate::time::Clock;
+use prost::Message;
+use prost::bytes::Bytes;
+use std::collections::{BTreeSet, VecDeque};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+/// A broker that restarts is no alarm; one that is away for so long is.
+const AWAY_AFTER: Duration = Duration::from_secs(10);
+/// The same failure again is one line in the log only after so long.
+const LOG_AGAIN_AFTER: Duration = Duration::from_secs(600);
+/// The journal's thread answers in milliseconds; when its disk hangs, the wall clock numbers the connection.
+const COUNTER_WITHIN: Duration = Duration::from_secs(2);
+/// Counters of the report change with every event; people look a few times a second.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
+
+/// One journal on the way to the floor.
+#[derive(Clone, Debug)]
+pub(super) struct Leg {
+    pub(super) journal: JournalIndex,
+    /// Known at once for the journal in use, and once it was looked at for one that was moved aside.
+    pub(super) journal_id: Option<String>,
+    /// Everything up to this is acknowledged.
+    pub(super) cursor: Seqno,
+    /// Its newest event; of the journal in use it is what the head says.
+    pub(super) newest: Seqno,
+}
+
+/// What outlives a connection.
+pub(super) struct Keeper {
+    pub(super) config: UplinkConfig,
+    pub(super) topics: Topics,
+    pub(super) version: String,
+    pub(super) state: watch::Receiver<TableState>,
+    pub(super) fault: watch::Receiver<String>,
+    pub(super) head: watch::Receiver<Head>,
+    pub(super) notices: mpsc::Sender<Notice>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) stopping: watch::Receiver<Stopping>,
+    pub(super) journal: Option<JournalAccess>,
+    pub(super) alarms: Alarms,
+    pub(super) report: UplinkReport,
+    pub(super) pace: Pace,
+    /// Since when the table is online on this connection.
+    pub(super) online_since: Option<Instant>,
+    /// One thing at a time, to find out which one is too large for the broker.
+    pub(super) one_at_a_time: bool,
+    /// Events of the leg under way that the broker finds too large.
+    pub(super) too_large: BTreeSet<Seqno>,
+    /// The state that the broker finds too large: not published again until it changes.
+    pub(super) state_too_large: Option<Bytes>,
+    say: watch::Sender<UplinkReport>,
+    /// When the report may be said again, once it has changed.
+    say_at: Option<Instant>,
+    said_at: Instant,
+    at_least: u64,
+    next_broker: usize,
+    away_since: Option<Instant>,
+    logged: Option<(String, Instant)>,
+}
+
+/// The journal, when it could be opened.
+pub(super) struct JournalAccess {
+    pub(super) ledger: Arc<dyn Ledger>,
+    pub(super) reading: Reading,
+    pub(super) ancestry: Ancestry,
+    /// Journals moved aside, oldest first, then the one in use. Never empty.
+    pub(super) legs: VecDeque<Leg>,
+    /// The journal in use.
+    pub(super) in_use: JournalIndex,
+}
+
+impl Keeper {
+    pub(super) fn new(
+        config: UplinkConfig,
+        feed: Feed,
+        say: watch::Sender<UplinkReport>,
+        stopping: watch::Receiver<Stopping>,
+    ) -> Result<Self, std::io::Error> {
+        let (journal, head) = match feed.events {
+            Some(events) => {
+                let head = events.head.clone();
+                (Some(access(events)?), head)
+            }
+            None => (None, watch::channel(Head::default()).1),
+        };
+        Ok(Keeper {
+            topics: Topics::new(&config.prefix, &config.response_prefixes),
+            config,
+            version: feed.version,
+            state: feed.state,
+            fault: feed.fault,
+            head,
+            notices: feed.notices,
+            clock: feed.clock,
+            stopping,
+            journal,
+            alarms: Alarms::default(),
+            report: UplinkReport::default(),
+            pace: Pace::default(),
+            online_since: None,
+            one_at_a_time: false,
+            too_large: BTreeSet::new(),
+            state_too_large: None,
+            say,
+            say_at: None,
+            said_at: Instant::now(),
+            at_least: 0,
+            next_broker: 0,
+            away_since: Some(Instant::now()),
+            logged: None,
+        })
+    }
+
+    /// Connects until it is asked to stop.
+    pub(super) async fn run(mut self) {
+        loop {
+            self.online_since = None;
+            let ended = self.connect_once().await;
+            let lasted = self.online_since.map_or(Duration::ZERO, |since| since.elapsed());
+            let Some(pause) = self.after(ended, lasted) else { break };
+            self.set_state(UplinkState::Waiting);
+            if self.wait(pause).await == Stopping::Asked {
+                break;
+            }
+        }
+        self.set_state(UplinkState::Stopped);
+        self.say_now();
+    }
+
+    async fn connect_once(&mut self) -> Ended {
+        let Some(address) = self.take_turn() else {
+            return Ended::Lost(Loss::Broken("no broker is configured".to_owned()));
+        };
+        self.report.broker = address.to_string();
+        let connection = self.number().await;
+        self.report.connection = connection;
+        self.set_state(UplinkState::Connecting);
+        let options = match self.options(address, connection).await {
+            Ok(options) => options,
+            Err(error) => return Ended::Lost(Loss::Broken(error.to_string())),
+        };
+        match Connection::open(&options) {
+            Ok(opened) => Session::new(self, opened, connection).run().await,
+            Err(error) => Ended::Lost(Loss::Broken(error.to_string())),
+        }
+    }
+
+    fn take_turn(&mut self) -> Option<BrokerAddress> {
+        let count = self.config.brokers.len();
+        let index = self.next_broker.checked_rem(count)?;
+        self.next_broker = index;
+        self.config.brokers.get(index).cloned()
+    }
+
+    /// The number of the next connection.
+    async fn number(&mut self) -> u64 {
+        let wall_ms = u64::try_from(self.clock.wall().as_unix_micros() / 1000).unwrap_or(0);
+        let at_least = self.at_least;
+        let number = match &self.journal {
+            Some(journal) => {
+                let counted = journal.ledger.next_connection(at_least);
+                tokio::time::timeout(COUNTER_WITHIN, counted).await.ok()
+            }
+            None => None,
+        };
+        let number = number.unwrap_or(wall_ms).max(at_least);
+        self.at_least = number.saturating_add(1);
+        number
+    }
+
+    async fn options(&self, address: BrokerAddress, connection: u64) -> Result<ConnectOptions, ConnectError> {
+        let will = self.status(connection, Presence::Offline);
+        let files = self.config.clone();
+        let read =
+            tokio::task::spawn_blocking(move || read_files(&files, address.transport).map(|read| (address, read)));
+        let (address, (tls, login)) = match read.await {
+            Ok(read) => read?,
+            Err(error) => {
+                return Err(ConnectError::File {
+                    path: std::path::PathBuf::new(),
+                    source: std::io::Error::other(error),
+                });
+            }
+        };
+        Ok(ConnectOptions {
+            address,
+            client_id: self.config.client_id.clone(),
+            login,
+            tls,
+            will: Some((self.topics.status.clone(), will)),
+        })
+    }
+
+    /// The encoded `Status` of a connection.
+    pub(super) fn status(&self, connection: u64, presence: Presence) -> Vec<u8> {
+        let head = self.head.borrow().clone();
+        Status {
+            connection,
+            online: presence == Presence::Online,
+            fault: match presence {
+                Presence::Online => self.fault.borrow().clone(),
+                Presence::Offline => String::new(),
+            },
+            head: (head.seqno > 0).then_some(head),
+            version: self.version.clone(),
+        }
+        .encode_to_vec()
+    }
+
+    /// What the end of a connection means for the next: how long to wait, or `None` for never.
+    fn after(&mut self, ended: Ended, lasted: Duration) -> Option<Duration> {
+        let cause = match ended {
+            Ended::Stopped => return None,
+            Ended::RolledBack(found) => {
+                self.alarms_rolled_back(found);
+                return Some(Duration::MAX);
+            }
+            Ended::Lost(Loss::Broken(text)) => {
+                self.failed(&text);
+                Cause::Lost
+            }
+            Ended::Lost(Loss::TooLarge(text)) => {
+                self.failed(&text);
+                self.one_at_a_time = true;
+                Cause::Lost
+            }
+            Ended::Lost(Loss::Refused(text)) => {
+                self.alarms
+                    .refused(Subject::Connection, format!("{}: {text}", self.report.broker));
+                self.failed(&text);
+                Cause::Refused
+            }
+            Ended::EventRefused(name) => {
+                self.failed(&format!("the broker refuses events: {name}"));
+                Cause::Refused
+            }
+            Ended::Lost(Loss::TakenOver(text)) => {
+                self.alarms.raise(
+                    Condition::TakenOver,
+                    format!(
+                        "another client connects to {} as {}",
+                        self.report.broker, self.config.client_id
+                    ),
+                );
+                self.failed(&text);
+                Cause::TakenOver
+            }
+            Ended::Foreign { connection } => {
+                self.at_least = self.at_least.max(connection.saturating_add(1));
+                self.failed(&format!("status of connection {connection} on the own topic"));
+                Cause::TakenOver
+            }
+        };
+        match cause {
+            Cause::Lost | Cause::Refused => self.next_broker = self.next_broker.saturating_add(1),
+            Cause::TakenOver => {}
+        }
+        let pause = self.pace.next(cause, lasted, rand::random::<f64>());
+        let now = Instant::now();
+        let away_since = *self.away_since.get_or_insert(now);
+        if now.duration_since(away_since) >= AWAY_AFTER {
+            let text = format!("{}: {}", self.report.broker, self.report.last_error);
+            self.alarms.raise(Condition::BrokerUnreachable, text);
+        }
+        Some(pause)
+    }
+
+    fn failed(&mut self, text: &str) {
+        self.report.failures = self.report.failures.saturating_add(1);
+        self.report.last_error = text.to_owned();
+        let is_known = |(before, at): &(String, Instant)| before == text && at.elapsed() < LOG_AGAIN_AFTER;
+        if !self.logged.as_ref().is_some_and(is_known) {
+            tracing::warn!(broker = %self.report.broker, error = text, "no broker connection");
+            self.logged = Some((text.to_owned(), Instant::now()));
+        }
+    }
+
+    fn alarms_rolled_back(&mut self, found: Head) {
+        tracing::error!(
+            journal_id = %found.journal_id,
+            seqno = found.seqno,
+            "the floor knows more than this journal: the disk went back in time"
+        );
+        self.report.last_error = "the floor knows more than this journal".to_owned();
+        self.set_state(UplinkState::RolledBack);
+        self.alarms.rolled_back(found);
+    }
+
+    /// The connection has stood for a while: the broker is there.
+    pub(super) fn steady(&mut self) {
+        self.away_since = None;
+        self.alarms.clear(Condition::BrokerUnreachable);
+        if self.logged.take().is_some() {
+            tracing::info!(broker = %self.report.broker, "connected");
+        }
+    }
+
+    /// Waits, telling the gateway what there is to tell meanwhile.
+    async fn wait(&mut self, pause: Duration) -> Stopping {
+        let until = Instant::now().checked_add(pause);
+        loop {
+            let say_at = self.say_at;
+            if say_at.is_some_and(|at| at <= Instant::now()) {
+                self.say_now();
+                continue;
+            }
+            tokio::select! {
+                () = at(until) => return Stopping::No,
+                () = asked_to_stop(&mut self.stopping) => return Stopping::Asked,
+                permit = self.notices.reserve(), if self.alarms.has_news() => {
+                    tell(permit, &mut self.alarms);
+                }
+                () = at(say_at), if say_at.is_some() => {}
+            }
+        }
+    }
+
+    pub(super) fn set_state(&mut self, state: UplinkState) {
+        // A rolled-back uplink waits to be replaced, and keeps saying so.
+        if self.report.state != state
+            && !(self.report.state == UplinkState::RolledBack && state == UplinkState::Waiting)
+        {
+            self.report.state = state;
+            self.report.since_us = self.clock.uptime().as_micros();
+        }
+        self.say_now();
+    }
+
+    /// The report has changed: it is said soon.
+    pub(super) fn say_soon(&mut self) {
+        if self.say_at.is_none() {
+            self.say_at = Some(self.said_at + REPORT_EVERY);
+        }
+    }
+
+    pub(super) fn say_at(&self) -> Option<Instant> {
+        self.say_at
+    }
+
+    pub(super) fn say_now(&mut self) {
+        self.say_at = None;
+        self.said_at = Instant::now();
+        self.say.send_replace(self.report.clone());
+    }
+}
+
+/// What a `Status` says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Presence {
+    Online,
+    Offline,
+}
+
+fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
+    let mut legs: VecDeque<Leg> = (0..events.undelivered.len())
+        .map(|index| Leg {
+            journal: JournalIndex(index),
+            journal_id: None,
+            cursor: 0,
+            newest: 0,
+        })
+        .collect();
+    let in_use = JournalIndex(legs.len());
+    legs.push_back(Leg {
+        journal: in_use,
+        journal_id: Some(events.journal_id),
+        cursor: events.cursor,
+        newest: events.head.borrow().seqno,
+    });
+    let mut openers = events.undelivered;
+    openers.push(events.source);
+    Ok(JournalAccess {
+        ledger: events.ledger,
+        reading: Reading::start(openers)?,
+        ancestry: events.ancestry,
+        legs,
+        in_use,
+    })
+}
+
+type Read = (Option<TlsTexts>, Option<(String, String)>);
+
+/// Certificates and passwords may be renewed while the daemon runs: they are read at each connect. Blocking.
+fn read_files(config: &UplinkConfig, transport: Transport) -> Result<Read, ConnectError> {
+    let tls = match (&config.tls, transport) {
+        (Some(files), Transport::Tls) => Some(TlsTexts {
+            ca: read_file(&files.ca)?,
+            identity: match &files.identity {
+                Some(identity) => Some((read_file(&identity.certificate)?, read_file(&identity.key)?)),
+                None => None,
+            },
+        }),
+        (None, _) | (_, Transport::Plain) => None,
+    };
+    let login = match &config.login {
+        Some(login) => {
+            let password = match &login.password_file {
+                Some(path) => String::from_utf8_lossy(&read_file(path)?)
+                    .trim_end_matches(['\r', '\n'])
+                    .to_owned(),
+                None => String::new(),
+            };
+            Some((login.username.clone(), password))
+        }
+        None => None,
+    };
+    Ok((tls, login))
+}
+
+fn read_file(path: &Path) -> Result<Vec<u8>, ConnectError> {
+    std::fs::read(path).map_err(|source| ConnectError::File {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// Tells the gateway one thing. A gateway that has gone away has no use for it.
+pub(super) fn tell(permit: Result<mpsc::Permit<'_, Notice>, mpsc::error::SendError<()>>, alarms: &mut Alarms) {
+    if let (Ok(permit), Some(notice)) = (permit, alarms.next_news()) {
+        permit.send(notice);
+    } else {
+        while alarms.next_news().is_some() {}
+    }
+}
+
+/// Returns at the time, or never.
+pub(super) async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => tokio::time::sleep_until(time).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Returns when the gateway asks to stop, or has gone away.
+pub(super) async fn asked_to_stop(stopping: &mut watch::Receiver<Stopping>) {
+    let _ = stopping.wait_for(|stopping| *stopping == Stopping::Asked).await;
+}
+
+/// Returns when there is a new value; never when nobody can send one.
+pub(super) async fn changed<T>(values: &mut watch::Receiver<T>) {
+    if values.changed().await.is_err() {
+        std::future::pending().await
+    }
+}

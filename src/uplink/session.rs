@@ -1,0 +1,659 @@
+//! One connection, from CONNECT to its end: subscribe, look at the retained picture, birth, deliver, stop.
+//!
+//! The only place that waits is [`Session::next`]; everything else looks and hands over.
+
+use super::alarms::Subject;
+use super::broker::{CONNECT_WITHIN, Connection, POLL_GRACE};
+use super::delivery::{Entry, Window, width};
+use super::exchange::{KeptMessages, Loss, Message, Quality, Signal, Stuck, Subscription, Terms, Verdict};
+use super::keeper::{Keeper, asked_to_stop, at, changed, tell};
+use super::reading::{Coming, Extent, JournalIndex, answer};
+use super::requests::{self, Asked, Counted, Desk};
+use super::retained::{StateVerdict, StatusVerdict, judge_state, judge_status};
+use super::source::SourceError;
+use super::{Stopping, UplinkState};
+use crate::journal::{Record, Seqno};
+use crate::table::event::{EventSetAsideReason, Head};
+use crate::table::input::Condition;
+use prost::bytes::Bytes;
+use std::collections::VecDeque;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Every broker for this must take an event of 8 KiB as an answer to a request, with its topic and correlation data.
+pub const MIN_MAX_PACKET: u32 = 16 * 1024;
+/// A broker that has kept a state sends it right after the subscription; when none has come for so long there is none.
+pub const RETAINED_WITHIN: Duration = Duration::from_millis(300);
+/// Something is in flight and nothing was acknowledged for so long: the connection is of no use. With the pings' limit, every
+/// kind of dead peer is noticed within twice the keep-alive.
+pub const STALLED_AFTER: Duration = Duration::from_secs(15);
+/// `Status` is published this often without a reason.
+pub const STATUS_EVERY: Duration = Duration::from_secs(60);
+/// A status that is not its own is corrected at most this often: two gateways must not fight over the topic at full speed.
+pub const CORRECT_EVERY: Duration = Duration::from_secs(10);
+/// The retained state is published at most this often; the latest wins.
+pub const STATE_EVERY: Duration = Duration::from_millis(200);
+/// A connection that has stood for so long is there.
+const STEADY_AFTER: Duration = Duration::from_secs(5);
+/// A connection that took over, or was taken over, is undisputed after so long.
+const UNDISPUTED_AFTER: Duration = super::pace::GOOD_AFTER_TAKE_OVER;
+/// A clean stop delivers what is durable for at most this long.
+pub const DRAIN_WITHIN: Duration = Duration::from_secs(10);
+/// The offline `Status` of a clean stop is acknowledged within this, or the last will says it.
+const FAREWELL_WITHIN: Duration = Duration::from_secs(5);
+/// A journal that could not be read is asked again after so long.
+const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
+/// A broker that tells its sizes late is tried one packet at a time until so many events have passed.
+const NARROW_FOR: u64 = 16;
+
+/// How a connection ended.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Ended {
+    /// Cleanly, as asked.
+    Stopped,
+    /// It could not be made, or broke.
+    Lost(Loss),
+    /// The broker does not take events, for this reason.
+    EventRefused(&'static str),
+    /// Another connection's status, not older than this one.
+    Foreign {
+        /// Its number.
+        connection: u64,
+    },
+    /// The retained state is ahead of the journal.
+    RolledBack(Head),
+}
+
+impl From<Stuck> for Ended {
+    fn from(stuck: Stuck) -> Self {
+        Ended::Lost(Loss::Broken(stuck.to_string()))
+    }
+}
+
+/// Where a clean stop stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Farewell {
+    /// Nobody asked to stop.
+    NotYet,
+    /// What is durable is delivered, until then.
+    Draining(Instant),
+    /// The offline status is on its way, until then.
+    SayingOffline(Instant),
+    /// DISCONNECT is on its way, until then.
+    Leaving(Instant),
+}
+
+/// One connection.
+pub(super) struct Session<'a> {
+    pub(super) keeper: &'a mut Keeper,
+    pub(super) connection: Connection,
+    /// `Status.connection`.
+    pub(super) number: u64,
+    pub(super) terms: Terms,
+    pub(super) window: Window,
+    pub(super) desk: Desk,
+    pub(super) farewell: Farewell,
+    /// Read from the journal and not handed over yet.
+    pub(super) events: VecDeque<Record>,
+    pub(super) events_coming: Option<Coming<Vec<Record>>>,
+    pub(super) extent_coming: Option<Coming<Extent>>,
+    pub(super) replayed: VecDeque<Record>,
+    pub(super) replay_coming: Option<Coming<Vec<Record>>>,
+    pub(super) find_coming: Option<Coming<Option<(JournalIndex, Extent)>>>,
+    pub(super) replay_from: Option<JournalIndex>,
+    pub(super) read_again_at: Option<Instant>,
+    /// In flight, for the record of what is set aside.
+    pub(super) recent: VecDeque<(Seqno, Bytes)>,
+    pub(super) status_at: Instant,
+    pub(super) corrected_at: Option<Instant>,
+    /// The state that was published last.
+    pub(super) state_said: Option<Bytes>,
+    pub(super) state_dirty: bool,
+    pub(super) state_at: Instant,
+    /// What went out last was an answer: an event has precedence.
+    pub(super) answered_last: bool,
+    progress_at: Instant,
+    narrow_left: u64,
+}
+
+/// What ended a wait.
+enum Woken {
+    Signal(Signal),
+    Events(Result<Vec<Record>, SourceError>),
+    Extent(Result<Extent, SourceError>),
+    Replay(Result<Vec<Record>, SourceError>),
+    Found(Result<Option<(JournalIndex, Extent)>, SourceError>),
+    StateChanged,
+    StatusChanged,
+    StopAsked,
+    /// The head moved, a notice was told, or a time came: whatever is due is looked at anyway.
+    Look,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(keeper: &'a mut Keeper, connection: Connection, number: u64) -> Self {
+        let now = Instant::now();
+        let cursor = keeper.leg().map_or(0, |leg| leg.cursor);
+        Session {
+            window: Window::new(1, cursor),
+            narrow_left: if keeper.one_at_a_time { NARROW_FOR } else { 0 },
+            keeper,
+            connection,
+            number,
+            terms: Terms {
+                receive_maximum: 1,
+                max_packet: None,
+                retains: true,
+                takes_qos1: true,
+            },
+            desk: Desk::default(),
+            farewell: Farewell::NotYet,
+            events: VecDeque::new(),
+            events_coming: None,
+            extent_coming: None,
+            replayed: VecDeque::new(),
+            replay_coming: None,
+            find_coming: None,
+            replay_from: None,
+            read_again_at: None,
+            recent: VecDeque::new(),
+            status_at: now,
+            corrected_at: None,
+            state_said: None,
+            state_dirty: true,
+            state_at: now,
+            answered_last: false,
+            progress_at: now,
+        }
+    }
+
+    /// From CONNECT to the end.
+    pub(super) async fn run(mut self) -> Ended {
+        let ended = match self.greet().await {
+            Ok(()) => self.deliver().await,
+            Err(ended) => ended,
+        };
+        self.learn_from(&ended);
+        self.keeper.report.in_flight = 0;
+        ended
+    }
+
+    /// A packet that was too large and alone is the one that was too large.
+    fn learn_from(&mut self, ended: &Ended) {
+        if !matches!(ended, Ended::Lost(Loss::TooLarge(_))) {
+            return;
+        }
+        match self.window.alone_in_flight() {
+            Some(Entry::Event(seqno)) => {
+                self.keeper.too_large.insert(seqno);
+            }
+            Some(Entry::State) => self.keeper.state_too_large = self.state_said.take(),
+            Some(Entry::Status | Entry::Response) | None => {}
+        }
+    }
+
+    /// Connects, subscribes, and looks at what the broker has kept, before anything is published.
+    async fn greet(&mut self) -> Result<(), Ended> {
+        self.terms = self.connected().await?;
+        self.check_terms()?;
+        if self.narrow_left == 0 {
+            self.window.widen(width(self.terms.receive_maximum));
+        }
+        self.keeper.set_state(UplinkState::Greeting);
+        let topics = &self.keeper.topics;
+        let kept = |filter: &String| Subscription {
+            filter: filter.clone(),
+            retained: KeptMessages::Wanted,
+            quality: Quality::AtMostOnce,
+        };
+        self.connection
+            .subscribe(&[kept(&topics.status), kept(&topics.state)])?;
+        // Answered after the kept messages of the first: brokers work through one client's packets in their order.
+        self.connection.subscribe(&[Subscription {
+            filter: topics.requests.clone(),
+            retained: KeptMessages::Never,
+            quality: Quality::AtLeastOnce,
+        }])?;
+        if let Some(found) = self.retained_state().await? {
+            self.judge(&found).await?;
+        }
+        Ok(())
+    }
+
+    async fn connected(&mut self) -> Result<Terms, Ended> {
+        let until = Instant::now() + CONNECT_WITHIN + POLL_GRACE + POLL_GRACE;
+        match self.greeting(Some(until)).await? {
+            Some(Signal::Connected(terms)) => Ok(terms),
+            Some(other) => Err(Ended::Lost(Loss::Broken(format!(
+                "{other:?} before the connection was made"
+            )))),
+            None => Err(Ended::Lost(Loss::Broken("no connection in time".to_owned()))),
+        }
+    }
+
+    fn check_terms(&mut self) -> Result<(), Ended> {
+        let refused = |text: String| Err(Ended::Lost(Loss::Refused(text)));
+        if let Some(max) = self.terms.max_packet.filter(|max| *max < MIN_MAX_PACKET) {
+            return refused(format!(
+                "the broker's Maximum Packet Size is {max}: at least {MIN_MAX_PACKET} is needed"
+            ));
+        }
+        if !self.terms.retains {
+            return refused("the broker keeps no retained messages".to_owned());
+        }
+        if !self.terms.takes_qos1 {
+            return refused("the broker takes no QoS 1".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The next signal of the greeting; `None` when the time is up.
+    async fn greeting(&mut self, until: Option<Instant>) -> Result<Option<Signal>, Ended> {
+        loop {
+            let keeper = &mut *self.keeper;
+            tokio::select! {
+                signal = self.connection.next() => return match signal {
+                    Signal::Lost(loss) => Err(Ended::Lost(loss)),
+                    other => Ok(Some(other)),
+                },
+                () = asked_to_stop(&mut keeper.stopping) => return Err(Ended::Stopped),
+                permit = keeper.notices.reserve(), if keeper.alarms.has_news() => tell(permit, &mut keeper.alarms),
+                () = at(until) => return Ok(None),
+            }
+        }
+    }
+
+    /// The retained state of the own topic, once the broker has sent all it kept.
+    async fn retained_state(&mut self) -> Result<Option<Bytes>, Ended> {
+        let mut answers: usize = 0;
+        let mut until = Instant::now() + STALLED_AFTER;
+        loop {
+            let Some(signal) = self.greeting(Some(until)).await? else {
+                let is_answered = answers == 2;
+                return if is_answered { Ok(None) } else { Err(stalled()) };
+            };
+            match signal {
+                Signal::Subscribed(refused) => {
+                    answers = answers.saturating_add(1);
+                    self.subscribed(&refused);
+                    if answers == 2 {
+                        until = Instant::now() + RETAINED_WITHIN;
+                    }
+                }
+                Signal::Message(message) if message.topic == self.keeper.topics.state => {
+                    if message.retained {
+                        return Ok(Some(message.payload));
+                    }
+                }
+                Signal::Message(message) if message.topic == self.keeper.topics.status => {
+                    self.look_for_foreign(&message)?;
+                }
+                Signal::Message(message) => self.take_request(message),
+                Signal::Connected(_) | Signal::Sent(_) | Signal::Acknowledged(..) | Signal::Disconnected => {
+                    return Err(Ended::Lost(Loss::Broken("unexpected packet".to_owned())));
+                }
+                Signal::Lost(loss) => return Err(Ended::Lost(loss)),
+            }
+        }
+    }
+
+    fn look_for_foreign(&self, message: &Message) -> Result<(), Ended> {
+        match judge_status(self.number, &message.payload) {
+            StatusVerdict::Foreign { connection } => Err(Ended::Foreign { connection }),
+            StatusVerdict::Own | StatusVerdict::Stale => Ok(()),
+        }
+    }
+
+    fn subscribed(&mut self, refused: &[&'static str]) {
+        match refused.first() {
+            Some(name) => {
+                let text = format!("{} refuses a subscription: {name}", self.keeper.report.broker);
+                self.keeper.alarms.refused(Subject::Subscription, text);
+            }
+            // Of two answers the second must not end what the first has raised.
+            None if !self.keeper.alarms.is_refused(Subject::Subscription) => {}
+            None => self.keeper.subscriptions_taken(),
+        }
+    }
+
+    /// Compares what the floor was told with the journal.
+    async fn judge(&mut self, payload: &[u8]) -> Result<(), Ended> {
+        let Some(journal) = &self.keeper.journal else {
+            return Ok(());
+        };
+        let ours = self.keeper.head.borrow().clone();
+        match judge_state(&ours, &journal.ancestry, payload) {
+            StateVerdict::Consistent => Ok(()),
+            StateVerdict::RolledBack(found) => Err(Ended::RolledBack(found)),
+            StateVerdict::IfEventIs { seqno, sha256 } => {
+                let mut coming = Some(journal.reading.page(journal.in_use, seqno, seqno, 1));
+                let read = answer(&mut coming).await;
+                let read = read.map_err(|error| Ended::Lost(Loss::Broken(error.to_string())))?;
+                match read.first() {
+                    Some(record) if record.seqno == seqno && record.sha256[..] != sha256[..] => {
+                        Err(Ended::RolledBack(Head {
+                            journal_id: ours.journal_id,
+                            seqno,
+                            sha256,
+                        }))
+                    }
+                    Some(_) | None => Ok(()),
+                }
+            }
+        }
+    }
+
+    /// Birth, state, backlog, and everything after, to the end.
+    async fn deliver(&mut self) -> Ended {
+        self.keeper.online_since = Some(Instant::now());
+        self.keeper.set_state(UplinkState::Online);
+        loop {
+            let stepped = self.step().await;
+            if let Err(ended) = stepped {
+                return ended;
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<(), Ended> {
+        let now = Instant::now();
+        self.mind_time(now)?;
+        self.fill(now)?;
+        self.say_farewell(now)?;
+        let woken = self.next(now).await;
+        self.take(woken)
+    }
+
+    /// Waits for whatever comes next.
+    async fn next(&mut self, now: Instant) -> Woken {
+        let wake_at = self.wake_at(now);
+        let is_staying = self.farewell == Farewell::NotYet;
+        let keeper = &mut *self.keeper;
+        tokio::select! {
+            signal = self.connection.next() => Woken::Signal(signal),
+            read = answer(&mut self.events_coming) => Woken::Events(read),
+            () = changed(&mut keeper.head) => Woken::Look,
+            () = changed(&mut keeper.state) => Woken::StateChanged,
+            () = changed(&mut keeper.fault) => Woken::StatusChanged,
+            read = answer(&mut self.extent_coming) => Woken::Extent(read),
+            read = answer(&mut self.replay_coming) => Woken::Replay(read),
+            read = answer(&mut self.find_coming) => Woken::Found(read),
+            permit = keeper.notices.reserve(), if keeper.alarms.has_news() => {
+                tell(permit, &mut keeper.alarms);
+                Woken::Look
+            }
+            () = asked_to_stop(&mut keeper.stopping), if is_staying => Woken::StopAsked,
+            () = at(wake_at) => Woken::Look,
+        }
+    }
+
+    fn take(&mut self, woken: Woken) -> Result<(), Ended> {
+        match woken {
+            Woken::Signal(signal) => return self.take_signal(signal),
+            Woken::Events(read) => self.take_events(read),
+            Woken::Extent(read) => self.take_extent(read),
+            Woken::Replay(read) => self.take_replay(read),
+            Woken::Found(read) => self.take_found(read),
+            Woken::StateChanged => self.state_dirty = true,
+            Woken::StatusChanged => self.status_at = Instant::now(),
+            Woken::StopAsked => self.farewell = Farewell::Draining(Instant::now() + DRAIN_WITHIN),
+            Woken::Look => {}
+        }
+        Ok(())
+    }
+
+    fn take_signal(&mut self, signal: Signal) -> Result<(), Ended> {
+        let broken = |text: &str| Err(Ended::Lost(Loss::Broken(text.to_owned())));
+        match signal {
+            Signal::Sent(pkid) => match self.window.sent(pkid) {
+                Ok(_) => Ok(()),
+                Err(error) => broken(&error.to_string()),
+            },
+            Signal::Acknowledged(pkid, verdict) => self.acknowledged(pkid, verdict),
+            Signal::Message(message) => self.take_message(message),
+            Signal::Subscribed(refused) => {
+                self.subscribed(&refused);
+                Ok(())
+            }
+            Signal::Disconnected => match self.farewell {
+                Farewell::Leaving(_) => Err(Ended::Stopped),
+                Farewell::NotYet | Farewell::Draining(_) | Farewell::SayingOffline(_) => broken("disconnected"),
+            },
+            Signal::Connected(_) => broken("connected twice"),
+            Signal::Lost(loss) => match self.farewell {
+                // DISCONNECT was handed over: whether it or the end of the connection came first is all the same.
+                Farewell::Leaving(_) => Err(Ended::Stopped),
+                Farewell::NotYet | Farewell::Draining(_) | Farewell::SayingOffline(_) => Err(Ended::Lost(loss)),
+            },
+        }
+    }
+
+    fn take_message(&mut self, message: Message) -> Result<(), Ended> {
+        if message.topic == self.keeper.topics.requests {
+            self.take_request(message);
+        } else if message.topic == self.keeper.topics.status && self.farewell == Farewell::NotYet {
+            self.watch_status(&message)?;
+        }
+        // States are only looked at before anything is published; what comes here is an echo.
+        Ok(())
+    }
+
+    /// The own status topic: a foreign status ends this connection, a stale one is corrected.
+    fn watch_status(&mut self, message: &Message) -> Result<(), Ended> {
+        match judge_status(self.number, &message.payload) {
+            StatusVerdict::Own => {}
+            StatusVerdict::Stale => {
+                let now = Instant::now();
+                let due = self.corrected_at.map_or(now, |at| now.max(at + CORRECT_EVERY));
+                self.status_at = self.status_at.min(due);
+                self.corrected_at = Some(due);
+            }
+            StatusVerdict::Foreign { connection } => {
+                let text = format!(
+                    "{} has a status of connection {connection} that is not this gateway's",
+                    self.keeper.topics.status
+                );
+                self.keeper.alarms.raise(Condition::TakenOver, text);
+                return Err(Ended::Foreign { connection });
+            }
+        }
+        Ok(())
+    }
+
+    fn take_request(&mut self, message: Message) {
+        let asked = Asked {
+            retained: message.retained,
+            response_topic: message.response_topic,
+            correlation: message.correlation,
+            payload: message.payload,
+        };
+        let outcome = requests::read(&self.keeper.topics, &asked);
+        tracing::debug!(?outcome, "request");
+        let report = &mut self.keeper.report;
+        match self.desk.take(outcome) {
+            Counted::Answered => report.requests = report.requests.saturating_add(1),
+            Counted::Refused => report.refused_requests = report.refused_requests.saturating_add(1),
+            Counted::Neither => {}
+        }
+        self.keeper.say_soon();
+    }
+
+    fn acknowledged(&mut self, pkid: u16, verdict: Verdict) -> Result<(), Ended> {
+        let Some(entry) = self.window.in_flight_as(pkid) else {
+            let text = format!("acknowledgement of packet {pkid}, which is not in flight");
+            return Err(Ended::Lost(Loss::Broken(text)));
+        };
+        let broker = &self.keeper.report.broker;
+        match (entry, verdict) {
+            (_, Verdict::Confused) => {
+                return Err(Ended::Lost(Loss::Broken("packet identifier in use".to_owned())));
+            }
+            (Entry::Event(_), Verdict::Refused(name)) => {
+                let text = format!("{broker} refuses {}: {name}", self.keeper.topics.events);
+                self.keeper.alarms.refused(Subject::Events, text);
+                return Err(Ended::EventRefused(name));
+            }
+            (Entry::Event(seqno), Verdict::PayloadRefused) => {
+                self.set_aside(seqno, EventSetAsideReason::PayloadFormat);
+            }
+            (Entry::Event(_), Verdict::Taken | Verdict::Unheard) => self.event_taken(verdict),
+            (Entry::State, _) => self.retained_answered(Subject::State, verdict),
+            (Entry::Status, _) => self.retained_answered(Subject::Status, verdict),
+            (Entry::Response, Verdict::Refused(_) | Verdict::PayloadRefused) => {
+                let report = &mut self.keeper.report;
+                report.refused_requests = report.refused_requests.saturating_add(1);
+            }
+            (Entry::Response, Verdict::Taken | Verdict::Unheard) => {}
+        }
+        // It was looked up above.
+        let _ = self.window.acknowledged(pkid);
+        self.progress_at = Instant::now();
+        self.advance();
+        Ok(())
+    }
+
+    fn event_taken(&mut self, verdict: Verdict) {
+        let report = &mut self.keeper.report;
+        report.acknowledged = report.acknowledged.saturating_add(1);
+        self.keeper.pace.taken();
+        self.keeper.alarms.taken(Subject::Events);
+        self.keeper.alarms.taken(Subject::Connection);
+        if verdict == Verdict::Unheard {
+            let report = &mut self.keeper.report;
+            report.unheard = report.unheard.saturating_add(1);
+            let text = format!("nobody subscribes to {}", self.keeper.topics.events);
+            self.keeper.alarms.raise(Condition::NobodyListening, text);
+        } else {
+            self.keeper.alarms.clear(Condition::NobodyListening);
+        }
+        if self.narrow_left > 0 {
+            self.narrow_left -= 1;
+            if self.narrow_left == 0 {
+                self.keeper.one_at_a_time = false;
+                self.window.widen(width(self.terms.receive_maximum));
+            }
+        }
+    }
+
+    fn retained_answered(&mut self, subject: Subject, verdict: Verdict) {
+        let topic = match subject {
+            Subject::State => &self.keeper.topics.state,
+            Subject::Status | Subject::Connection | Subject::Subscription | Subject::Events => {
+                &self.keeper.topics.status
+            }
+        };
+        let name = match verdict {
+            Verdict::Refused(name) => name,
+            Verdict::PayloadRefused => "payload format invalid",
+            Verdict::Taken | Verdict::Unheard | Verdict::Confused => {
+                self.keeper.alarms.taken(subject);
+                return;
+            }
+        };
+        let text = format!("{} refuses {topic}: {name}", self.keeper.report.broker);
+        self.keeper.alarms.refused(subject, text);
+    }
+
+    /// What has become due by now.
+    fn mind_time(&mut self, now: Instant) -> Result<(), Ended> {
+        if self.window.in_flight() == 0 {
+            self.progress_at = now;
+        } else if now.duration_since(self.progress_at) >= STALLED_AFTER {
+            return Err(stalled());
+        }
+        if let Some(since) = self.keeper.online_since {
+            let lasted = now.duration_since(since);
+            if lasted >= STEADY_AFTER {
+                self.keeper.steady();
+            }
+            if lasted >= UNDISPUTED_AFTER {
+                self.keeper.alarms.clear(Condition::TakenOver);
+            }
+            if lasted >= STEADY_AFTER && self.is_delivered() {
+                // Nothing waits that the broker could refuse: what it refused before it takes.
+                self.keeper.alarms.taken(Subject::Connection);
+            }
+        }
+        if self.keeper.say_at().is_some_and(|at| at <= now) {
+            self.keeper.say_now();
+        }
+        Ok(())
+    }
+
+    /// When to look again without anything happening.
+    fn wake_at(&self, now: Instant) -> Option<Instant> {
+        let stalls = (self.window.in_flight() > 0).then(|| self.progress_at + STALLED_AFTER);
+        let state = (self.state_dirty && self.window.has_room_for(Entry::State)).then_some(self.state_at);
+        let status = self.window.has_room_for(Entry::Status).then_some(self.status_at);
+        let milestones = [STEADY_AFTER, UNDISPUTED_AFTER].into_iter();
+        let since = self.keeper.online_since;
+        let milestone = milestones
+            .filter_map(|after| since.map(|since| since + after))
+            .find(|at| *at > now);
+        let farewell = match self.farewell {
+            Farewell::NotYet => None,
+            Farewell::Draining(until) | Farewell::SayingOffline(until) | Farewell::Leaving(until) => Some(until),
+        };
+        [
+            stalls,
+            state,
+            status,
+            milestone,
+            farewell,
+            self.read_again_at,
+            self.keeper.say_at(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+
+    /// A clean stop: drain, say offline, leave.
+    fn say_farewell(&mut self, now: Instant) -> Result<(), Ended> {
+        match self.farewell {
+            Farewell::NotYet => Ok(()),
+            Farewell::Draining(until) => {
+                let is_drained = self.is_delivered() && self.window.in_flight() == 0 && !self.state_dirty;
+                if !is_drained && now < until {
+                    return Ok(());
+                }
+                if !self.window.has_room_for(Entry::Status) {
+                    // The broker takes nothing: cut off, and the last will says it.
+                    return Err(Ended::Stopped);
+                }
+                self.publish_offline()?;
+                self.farewell = Farewell::SayingOffline(now + FAREWELL_WITHIN);
+                Ok(())
+            }
+            Farewell::SayingOffline(until) => {
+                if self.window.in_flight() == 0 {
+                    self.connection.disconnect()?;
+                    self.farewell = Farewell::Leaving(now + FAREWELL_WITHIN);
+                    Ok(())
+                } else if now >= until {
+                    Err(Ended::Stopped)
+                } else {
+                    Ok(())
+                }
+            }
+            Farewell::Leaving(until) if now >= until => Err(Ended::Stopped),
+            Farewell::Leaving(_) => Ok(()),
+        }
+    }
+
+    /// After a read that failed: the journal is asked again later.
+    pub(super) fn read_failed(&mut self, error: &SourceError) {
+        self.keeper.report.last_error = error.to_string();
+        self.keeper.say_soon();
+        self.read_again_at = Some(Instant::now() + READ_AGAIN_AFTER);
+    }
+
+    pub(super) fn is_stopping(&self) -> bool {
+        *self.keeper.stopping.borrow() == Stopping::Asked
+    }
+}
+
+fn stalled() -> Ended {
+    let text = format!("the broker acknowledged nothing for {} s", STALLED_AFTER.as_secs());
+    Ended::Lost(Loss::Broken(text))
+}
