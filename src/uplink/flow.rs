@@ -4,11 +4,11 @@ use super::alarms::Subject;
 use super::delivery::Entry;
 use super::exchange::{Publication, Retention};
 use super::keeper::{Leg, Presence};
-use super::reading::{Extent, JournalIndex};
+use super::reading::JournalIndex;
 use super::requests::{ReplyTo, Short};
 use super::session::{Ended, Farewell, STATE_EVERY, STATUS_EVERY, Session};
-use super::source::SourceError;
-use crate::journal::{Record, Seqno};
+use super::source::{Extent, Page, SourceError};
+use crate::journal::Seqno;
 use crate::table::event::{ErrorCode, Event, EventSetAsideReason, Response, event::Body};
 use crate::table::input::Condition;
 use prost::Message;
@@ -185,22 +185,17 @@ impl Session<'_> {
 
     /// Goes on with the next journal when the one under way is delivered to its end.
     fn advance_leg(&mut self) {
-        let Some(leg) = self.keeper.leg() else { return };
-        let is_looked_at = leg.journal_id.is_some();
-        if self.keeper.is_in_use(leg) || !is_looked_at || leg.cursor < leg.newest || self.window.events_in_flight() > 0
-        {
-            return;
-        }
-        self.keeper.leg_delivered();
-        self.turn_to_leg();
-    }
-
-    fn turn_to_leg(&mut self) {
-        self.events.clear();
-        self.events_coming = None;
-        self.recent.clear();
-        if let Some(leg) = self.keeper.leg() {
-            self.window.turn_to_journal(leg.cursor);
+        while let Some(leg) = self.keeper.leg() {
+            let is_under_way =
+                !self.events.is_empty() || self.events_coming.is_some() || self.window.events_in_flight() > 0;
+            if self.keeper.is_in_use(leg) || self.unread_from <= leg.newest || is_under_way {
+                return;
+            }
+            self.keeper.leg_delivered();
+            self.recent.clear();
+            let cursor = self.keeper.leg().map_or(0, |leg| leg.cursor);
+            self.window.turn_to_journal(cursor);
+            self.unread_from = cursor.saturating_add(1);
         }
     }
 
@@ -210,55 +205,37 @@ impl Session<'_> {
             return;
         }
         self.read_again_at = None;
-        let Some(journal) = &self.keeper.journal else { return };
-        let Some(leg) = journal.legs.front() else { return };
-        if leg.journal_id.is_none() {
-            if self.extent_coming.is_none() {
-                self.extent_coming = Some(journal.reading.extent(leg.journal));
-            }
-            return;
-        }
         if self.events_coming.is_some() || self.events.len() >= READ_AHEAD_BELOW {
             return;
         }
-        let from = match self.events.back() {
-            Some(last) => last.seqno.saturating_add(1),
-            None => self.window.next_event(),
-        };
+        let Some(journal) = &self.keeper.journal else { return };
+        let Some(leg) = journal.legs.front() else { return };
         let to = self.keeper.newest_of(leg);
-        if from <= to {
-            self.events_coming = Some(journal.reading.page(leg.journal, from, to, PAGE));
+        if self.unread_from <= to {
+            self.events_coming = Some(journal.reading.page(leg.journal, self.unread_from, to, PAGE));
         }
     }
 
-    pub(super) fn take_events(&mut self, read: Result<Vec<Record>, SourceError>) {
+    pub(super) fn take_events(&mut self, read: Result<Page, SourceError>) {
         let is_in_use = self.keeper.leg().is_some_and(|leg| self.keeper.is_in_use(leg));
         match read {
-            Ok(records) if records.is_empty() && is_in_use => {
-                let text = format!("event {} is not in the journal", self.window.next_event());
+            Ok(page) if page.next > self.unread_from => {
+                self.unread_from = page.next;
+                self.events.extend(page.records);
+            }
+            Ok(_) if is_in_use => {
+                let text = format!("event {} is not in the journal", self.unread_from);
                 self.read_failed(&SourceError { text });
             }
-            Ok(records) if records.is_empty() => self.abandon_leg("its events can't be read to the end"),
-            Ok(records) => self.events.extend(records),
             Err(error) if is_in_use => self.read_failed(&error),
-            Err(error) => self.abandon_leg(&error.text),
-        }
-    }
-
-    pub(super) fn take_extent(&mut self, read: Result<Extent, SourceError>) {
-        match read {
-            Ok(extent) => {
-                self.keeper.leg_looked_at(extent);
-                self.turn_to_leg();
-            }
+            Ok(_) => self.abandon_leg("it ends early"),
             Err(error) => self.abandon_leg(&error.text),
         }
     }
 
     /// A journal that was moved aside ends where it can't be read: what was read before is delivered.
     fn abandon_leg(&mut self, why: &str) {
-        let last_read = self.events.back().map(|record| record.seqno);
-        let read_through = last_read.unwrap_or_else(|| self.window.next_event().saturating_sub(1));
+        let read_through = self.unread_from.saturating_sub(1);
         tracing::warn!(
             error = why,
             read_through,
@@ -365,10 +342,20 @@ impl Session<'_> {
         }
     }
 
-    pub(super) fn take_replay(&mut self, read: Result<Vec<Record>, SourceError>) {
+    pub(super) fn take_replay(&mut self, read: Result<Page, SourceError>) {
         match read {
-            Ok(records) if records.is_empty() => self.fail_replay(ErrorCode::NotReady, "the events can't be read"),
-            Ok(records) => self.replayed.extend(records),
+            Ok(page) => {
+                let goes_on = self
+                    .desk
+                    .replay
+                    .as_mut()
+                    .is_some_and(|replay| replay.goes_on_at(page.next));
+                if goes_on {
+                    self.replayed.extend(page.records);
+                } else {
+                    self.fail_replay(ErrorCode::NotReady, "the events can't be read");
+                }
+            }
             Err(error) => self.fail_replay(ErrorCode::NotReady, &error.text),
         }
     }
@@ -409,23 +396,15 @@ impl super::keeper::Keeper {
             self.too_large = self.too_large.split_off(&cursor.saturating_add(1));
         }
         // The cursor passes an event that was set aside only when the gateway knows of it.
-        if leg.journal == in_use && has_told {
+        if leg.journal != in_use {
+            journal.ledger.acknowledge_moved_aside(&leg.journal_id, cursor);
+        } else if has_told {
             journal.ledger.acknowledge(cursor);
         }
     }
 
-    fn leg_looked_at(&mut self, extent: Extent) {
-        let Some(leg) = self.journal.as_mut().and_then(|journal| journal.legs.front_mut()) else {
-            return;
-        };
-        leg.journal_id = Some(extent.journal_id);
-        leg.newest = extent.newest;
-        leg.cursor = extent.cursor.max(extent.oldest.saturating_sub(1));
-    }
-
     fn leg_ends_at(&mut self, seqno: Seqno) {
         if let Some(leg) = self.journal.as_mut().and_then(|journal| journal.legs.front_mut()) {
-            leg.journal_id.get_or_insert_default();
             leg.newest = leg.newest.min(seqno);
         }
     }
@@ -434,10 +413,8 @@ impl super::keeper::Keeper {
         let Some(journal) = &mut self.journal else { return };
         let Some(leg) = journal.legs.pop_front() else { return };
         self.too_large.clear();
-        // One that could not even be looked at has no name; it is tried again at the next start.
-        if let Some(journal_id) = leg.journal_id.filter(|journal_id| !journal_id.is_empty()) {
-            journal.ledger.delivered(&journal_id);
-        }
+        // What could not be read of it is passed over for good.
+        journal.ledger.acknowledge_moved_aside(&leg.journal_id, leg.newest);
     }
 
     pub(super) fn subscriptions_taken(&mut self) {

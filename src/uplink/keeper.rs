@@ -37,8 +37,7 @@ const REPORT_EVERY: Duration = Duration::from_millis(250);
 #[derive(Clone, Debug)]
 pub(super) struct Leg {
     pub(super) journal: JournalIndex,
-    /// Known at once for the journal in use, and once it was looked at for one that was moved aside.
-    pub(super) journal_id: Option<String>,
+    pub(super) journal_id: String,
     /// Everything up to this is acknowledged.
     pub(super) cursor: Seqno,
     /// Its newest event; of the journal in use it is what the head says.
@@ -372,23 +371,25 @@ pub(super) enum Presence {
 }
 
 fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
-    let mut legs: VecDeque<Leg> = (0..events.undelivered.len())
-        .map(|index| Leg {
-            journal: JournalIndex(index),
-            journal_id: None,
-            cursor: 0,
-            newest: 0,
-        })
-        .collect();
-    let in_use = JournalIndex(legs.len());
+    let mut legs = VecDeque::new();
+    let mut openers = Vec::new();
+    for (index, moved) in events.undelivered.into_iter().enumerate() {
+        openers.push(moved.source);
+        legs.push_back(Leg {
+            journal: JournalIndex::Delivered(index),
+            journal_id: moved.journal_id,
+            cursor: moved.cursor,
+            newest: moved.through,
+        });
+    }
+    let in_use = JournalIndex::Delivered(legs.len());
+    openers.push(events.source);
     legs.push_back(Leg {
         journal: in_use,
-        journal_id: Some(events.journal_id),
+        journal_id: events.journal_id,
         cursor: events.cursor,
         newest: events.head.borrow().seqno,
     });
-    let mut openers = events.undelivered;
-    openers.push(events.source);
     Ok(JournalAccess {
         ledger: events.ledger,
         reading: Reading::start(openers)?,

@@ -23,9 +23,9 @@ pub mod topic;
 
 pub use address::{BrokerAddress, Transport};
 pub use report::{UplinkReport, UplinkState};
-pub use source::{EventSource, SourceError, SourceOpener};
+pub use source::{EventSource, Extent, Page, SourceError, SourceOpener};
 
-use crate::journal::Seqno;
+use crate::journal::{Journal, MovedAside, Seqno};
 use crate::table::event::{EventSetAsideReason, Head, TableState};
 use crate::table::input::Condition;
 use crate::time::Clock;
@@ -91,8 +91,22 @@ pub trait Ledger: Send + Sync {
     /// The number of the next connection: above every one before, and at least `at_least`.
     fn next_connection(&self, at_least: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>>;
 
-    /// Every readable event of this journal that was moved aside is acknowledged: it need not be delivered again.
-    fn delivered(&self, journal_id: &str);
+    /// The same for a journal that was moved aside.
+    fn acknowledge_moved_aside(&self, journal_id: &str, cursor: Seqno);
+}
+
+impl Ledger for Journal {
+    fn acknowledge(&self, cursor: Seqno) {
+        Journal::acknowledge(self, cursor);
+    }
+
+    fn next_connection(&self, at_least: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>> {
+        Box::pin(Journal::next_connection(self, at_least))
+    }
+
+    fn acknowledge_moved_aside(&self, journal_id: &str, cursor: Seqno) {
+        Journal::acknowledge_moved_aside(self, journal_id, cursor);
+    }
 }
 
 /// Which journals came before this one, to tell a table that went back in time from one that went on.
@@ -110,8 +124,8 @@ pub struct EventFeed {
     pub ledger: Arc<dyn Ledger>,
     /// Opens the journal for reading.
     pub source: SourceOpener,
-    /// Opens each journal that was moved aside with unacknowledged, readable events; oldest first. They are delivered first.
-    pub undelivered: Vec<SourceOpener>,
+    /// The journals that were moved aside with unacknowledged, readable events; oldest first. They are delivered first.
+    pub undelivered: Vec<Undelivered>,
     /// UUID of the journal.
     pub journal_id: String,
     /// The journals before it.
@@ -120,6 +134,47 @@ pub struct EventFeed {
     pub cursor: Seqno,
     /// The newest event that is durable.
     pub head: watch::Receiver<Head>,
+}
+
+impl EventFeed {
+    /// The feed of a journal that was opened. `cursor` and `undelivered` are what opening found.
+    #[must_use]
+    pub fn new(
+        journal: &Journal,
+        journal_id: String,
+        cursor: Seqno,
+        undelivered: Vec<MovedAside>,
+        ancestry: Ancestry,
+        head: watch::Receiver<Head>,
+    ) -> Self {
+        let undelivered = undelivered.into_iter().map(|moved| Undelivered {
+            source: source::journal_moved_aside(moved.path),
+            journal_id: moved.journal_id,
+            cursor: moved.cursor,
+            through: moved.through,
+        });
+        EventFeed {
+            ledger: Arc::new(journal.clone()),
+            source: source::journal_in_use(journal.path().to_owned()),
+            undelivered: undelivered.collect(),
+            journal_id,
+            ancestry,
+            cursor,
+            head,
+        }
+    }
+}
+
+/// A journal that was moved aside and is not delivered to its end.
+pub struct Undelivered {
+    /// Opens it.
+    pub source: SourceOpener,
+    /// Its UUID.
+    pub journal_id: String,
+    /// Everything up to this is acknowledged.
+    pub cursor: Seqno,
+    /// The last event of it that can be read.
+    pub through: Seqno,
 }
 
 /// What the gateway gives the uplink.

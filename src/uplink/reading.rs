@@ -1,7 +1,7 @@
 //! The thread that reads journals for the uplink: a slow disk never holds up the table, and the table's thread never reads.
 
-use super::source::{EventSource, SourceError, SourceOpener};
-use crate::journal::{Record, Seqno};
+use super::source::{EventSource, Extent, Page, SourceError, SourceOpener};
+use crate::journal::Seqno;
 use std::sync::mpsc as std_mpsc;
 use std::thread;
 use tokio::sync::oneshot;
@@ -11,20 +11,13 @@ const ASKS: usize = 8;
 /// `SQLite` needs far less; the default of 2 MB would do no harm, but says nothing.
 const STACK: usize = 512 * 1024;
 
-/// One of the journals that the uplink reads: its place in the order of delivery.
+/// One of the journals that the uplink reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct JournalIndex(pub(super) usize);
-
-/// What a journal holds.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Extent {
-    pub(super) journal_id: String,
-    /// 0 in an empty journal.
-    pub(super) oldest: Seqno,
-    /// 0 in an empty journal.
-    pub(super) newest: Seqno,
-    /// As it is stored.
-    pub(super) cursor: Seqno,
+pub(super) enum JournalIndex {
+    /// By its place in the order of delivery.
+    Delivered(usize),
+    /// One that was delivered long ago, looked up for a replay.
+    Elder,
 }
 
 /// An answer that will come, or an error when the thread has ended.
@@ -37,11 +30,7 @@ enum Ask {
         from: Seqno,
         to: Seqno,
         max: usize,
-        reply: Reply<Vec<Record>>,
-    },
-    Extent {
-        journal: JournalIndex,
-        reply: Reply<Extent>,
+        reply: Reply<Page>,
     },
     Find {
         journal_id: String,
@@ -61,6 +50,7 @@ impl Reading {
         let journals = openers.into_iter().map(|opener| Shelf { opener, open: None });
         let mut library = Library {
             journals: journals.collect(),
+            elder: None,
         };
         thread::Builder::new()
             .name("uplink-reader".to_owned())
@@ -74,7 +64,7 @@ impl Reading {
     }
 
     /// Up to `max` events.
-    pub(super) fn page(&self, journal: JournalIndex, from: Seqno, to: Seqno, max: usize) -> Coming<Vec<Record>> {
+    pub(super) fn page(&self, journal: JournalIndex, from: Seqno, to: Seqno, max: usize) -> Coming<Page> {
         let (reply, coming) = oneshot::channel();
         self.ask(Ask::Page {
             journal,
@@ -86,14 +76,7 @@ impl Reading {
         coming
     }
 
-    /// What the journal holds.
-    pub(super) fn extent(&self, journal: JournalIndex) -> Coming<Extent> {
-        let (reply, coming) = oneshot::channel();
-        self.ask(Ask::Extent { journal, reply });
-        coming
-    }
-
-    /// The journal of this id, if it is one of these.
+    /// The journal of this id and what it holds, if it is here.
     pub(super) fn find(&self, journal_id: String) -> Coming<Option<(JournalIndex, Extent)>> {
         let (reply, coming) = oneshot::channel();
         self.ask(Ask::Find { journal_id, reply });
@@ -127,6 +110,7 @@ struct Shelf {
 
 struct Library {
     journals: Vec<Shelf>,
+    elder: Option<Box<dyn EventSource>>,
 }
 
 impl Library {
@@ -144,9 +128,6 @@ impl Library {
                     let _ = reply.send(self.read(journal, |source| source.page(from, to, max)));
                 }
             }
-            Ask::Extent { journal, reply } => {
-                let _ = reply.send(self.read(journal, extent_of));
-            }
             Ask::Find { journal_id, reply } => {
                 let _ = reply.send(self.find(&journal_id));
             }
@@ -162,7 +143,10 @@ impl Library {
         let missing = || SourceError {
             text: "no such journal".to_owned(),
         };
-        let shelf = self.journals.get_mut(journal.0).ok_or_else(missing)?;
+        let shelf = match journal {
+            JournalIndex::Delivered(index) => self.journals.get_mut(index).ok_or_else(missing)?,
+            JournalIndex::Elder => return read(self.elder.as_mut().ok_or_else(missing)?.as_mut()),
+        };
         let source = match &mut shelf.open {
             Some(source) => source,
             closed @ None => closed.insert((shelf.opener)()?),
@@ -174,28 +158,20 @@ impl Library {
         outcome
     }
 
-    /// An unreadable journal is not the one looked for, unless it is the newest, which must be readable.
+    /// An unreadable journal is not the one looked for, unless it is the one in use, which must be readable.
     fn find(&mut self, journal_id: &str) -> Result<Option<(JournalIndex, Extent)>, SourceError> {
-        let newest = self.journals.len().saturating_sub(1);
+        let in_use = self.journals.len().saturating_sub(1);
         for index in (0..self.journals.len()).rev() {
-            let journal = JournalIndex(index);
-            match self.read(journal, extent_of) {
+            let journal = JournalIndex::Delivered(index);
+            match self.read(journal, |source| source.extent()) {
                 Ok(extent) if extent.journal_id == journal_id => return Ok(Some((journal, extent))),
-                Ok(_) => {}
-                Err(error) if index == newest => return Err(error),
-                Err(_) => {}
+                Err(error) if index == in_use => return Err(error),
+                Ok(_) | Err(_) => {}
             }
         }
-        Ok(None)
+        self.elder = self.read(JournalIndex::Delivered(in_use), |source| Ok(source.elder(journal_id)))?;
+        let Some(elder) = &mut self.elder else { return Ok(None) };
+        let extent = elder.extent()?;
+        Ok((extent.journal_id == journal_id).then_some((JournalIndex::Elder, extent)))
     }
-}
-
-fn extent_of(source: &mut dyn EventSource) -> Result<Extent, SourceError> {
-    let newest = source.head()?.seqno;
-    Ok(Extent {
-        journal_id: source.journal_id()?,
-        oldest: source.oldest()?.unwrap_or(0),
-        newest,
-        cursor: source.cursor()?,
-    })
 }

@@ -168,8 +168,8 @@ pub struct Replaying {
     pub to: ReplyTo,
     /// Which journal.
     pub journal_id: String,
-    /// The next event to send.
-    pub next: Seqno,
+    /// The next event to read.
+    next: Seqno,
     /// The last one to send, once what the journal holds is known.
     last: Seqno,
     /// What the journal holds; `None`: not asked yet.
@@ -186,7 +186,7 @@ impl Replaying {
         self.held = Some((oldest, newest));
     }
 
-    /// The events that are still to be sent, first and last; `None` before [`Replaying::clip`] and when all are sent.
+    /// The events that are still to be read, first and last; `None` before [`Replaying::clip`] and when all are.
     #[must_use]
     pub fn remaining(&self) -> Option<(Seqno, Seqno)> {
         (self.held.is_some() && self.next <= self.last).then_some((self.next, self.last))
@@ -198,10 +198,17 @@ impl Replaying {
         self.held.is_none()
     }
 
+    /// A page was read, and reading goes on at `next`; `false` when that is no progress.
+    #[must_use]
+    pub fn goes_on_at(&mut self, next: Seqno) -> bool {
+        let is_progress = next > self.next;
+        self.next = self.next.max(next);
+        is_progress
+    }
+
     /// The event's answer.
     #[must_use]
     pub fn event(&mut self, seqno: Seqno, bytes: Vec<u8>) -> Response {
-        self.next = seqno.saturating_add(1);
         self.sent_through = seqno;
         self.to.answer(response::Response::Event(bytes))
     }
@@ -506,6 +513,8 @@ mod tests {
         assert_eq!(first.request_id, "r1");
         assert_eq!(first.response, Some(response::Response::Event(vec![7])));
         let _ = replaying.event(3, vec![8]);
+        assert!(replaying.goes_on_at(4));
+        assert!(!replaying.goes_on_at(4));
         assert_eq!(replaying.remaining(), None);
         assert_eq!(
             replaying.done().response,

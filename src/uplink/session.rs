@@ -2,16 +2,16 @@
 //!
 //! The only place that waits is [`Session::next`]; everything else looks and hands over.
 
+use super::UplinkState;
 use super::alarms::Subject;
 use super::broker::{CONNECT_WITHIN, Connection, POLL_GRACE};
 use super::delivery::{Entry, Window, width};
 use super::exchange::{KeptMessages, Loss, Message, Quality, Signal, Stuck, Subscription, Terms, Verdict};
 use super::keeper::{Keeper, asked_to_stop, at, changed, tell};
-use super::reading::{Coming, Extent, JournalIndex, answer};
+use super::reading::{Coming, JournalIndex, answer};
 use super::requests::{self, Asked, Counted, Desk};
 use super::retained::{StateVerdict, StatusVerdict, judge_state, judge_status};
-use super::source::SourceError;
-use super::{Stopping, UplinkState};
+use super::source::{Extent, Page, SourceError};
 use crate::journal::{Record, Seqno};
 use crate::table::event::{EventSetAsideReason, Head};
 use crate::table::input::Condition;
@@ -95,10 +95,11 @@ pub(super) struct Session<'a> {
     pub(super) farewell: Farewell,
     /// Read from the journal and not handed over yet.
     pub(super) events: VecDeque<Record>,
-    pub(super) events_coming: Option<Coming<Vec<Record>>>,
-    pub(super) extent_coming: Option<Coming<Extent>>,
+    pub(super) events_coming: Option<Coming<Page>>,
+    /// Where reading goes on.
+    pub(super) unread_from: Seqno,
     pub(super) replayed: VecDeque<Record>,
-    pub(super) replay_coming: Option<Coming<Vec<Record>>>,
+    pub(super) replay_coming: Option<Coming<Page>>,
     pub(super) find_coming: Option<Coming<Option<(JournalIndex, Extent)>>>,
     pub(super) replay_from: Option<JournalIndex>,
     pub(super) read_again_at: Option<Instant>,
@@ -119,9 +120,8 @@ pub(super) struct Session<'a> {
 /// What ended a wait.
 enum Woken {
     Signal(Signal),
-    Events(Result<Vec<Record>, SourceError>),
-    Extent(Result<Extent, SourceError>),
-    Replay(Result<Vec<Record>, SourceError>),
+    Events(Result<Page, SourceError>),
+    Replay(Result<Page, SourceError>),
     Found(Result<Option<(JournalIndex, Extent)>, SourceError>),
     StateChanged,
     StatusChanged,
@@ -150,7 +150,7 @@ impl<'a> Session<'a> {
             farewell: Farewell::NotYet,
             events: VecDeque::new(),
             events_coming: None,
-            extent_coming: None,
+            unread_from: cursor.saturating_add(1),
             replayed: VecDeque::new(),
             replay_coming: None,
             find_coming: None,
@@ -254,7 +254,12 @@ impl<'a> Session<'a> {
             tokio::select! {
                 signal = self.connection.next() => return match signal {
                     Signal::Lost(loss) => Err(Ended::Lost(loss)),
-                    other => Ok(Some(other)),
+                    signal @ (Signal::Connected(_)
+                    | Signal::Subscribed(_)
+                    | Signal::Sent(_)
+                    | Signal::Acknowledged(..)
+                    | Signal::Message(_)
+                    | Signal::Disconnected) => Ok(Some(signal)),
                 },
                 () = asked_to_stop(&mut keeper.stopping) => return Err(Ended::Stopped),
                 permit = keeper.notices.reserve(), if keeper.alarms.has_news() => tell(permit, &mut keeper.alarms),
@@ -329,7 +334,7 @@ impl<'a> Session<'a> {
                 let mut coming = Some(journal.reading.page(journal.in_use, seqno, seqno, 1));
                 let read = answer(&mut coming).await;
                 let read = read.map_err(|error| Ended::Lost(Loss::Broken(error.to_string())))?;
-                match read.first() {
+                match read.records.first() {
                     Some(record) if record.seqno == seqno && record.sha256[..] != sha256[..] => {
                         Err(Ended::RolledBack(Head {
                             journal_id: ours.journal_id,
@@ -375,7 +380,6 @@ impl<'a> Session<'a> {
             () = changed(&mut keeper.head) => Woken::Look,
             () = changed(&mut keeper.state) => Woken::StateChanged,
             () = changed(&mut keeper.fault) => Woken::StatusChanged,
-            read = answer(&mut self.extent_coming) => Woken::Extent(read),
             read = answer(&mut self.replay_coming) => Woken::Replay(read),
             read = answer(&mut self.find_coming) => Woken::Found(read),
             permit = keeper.notices.reserve(), if keeper.alarms.has_news() => {
@@ -391,7 +395,6 @@ impl<'a> Session<'a> {
         match woken {
             Woken::Signal(signal) => return self.take_signal(signal),
             Woken::Events(read) => self.take_events(read),
-            Woken::Extent(read) => self.take_extent(read),
             Woken::Replay(read) => self.take_replay(read),
             Woken::Found(read) => self.take_found(read),
             Woken::StateChanged => self.state_dirty = true,
@@ -646,10 +649,6 @@ impl<'a> Session<'a> {
         self.keeper.report.last_error = error.to_string();
         self.keeper.say_soon();
         self.read_again_at = Some(Instant::now() + READ_AGAIN_AFTER);
-    }
-
-    pub(super) fn is_stopping(&self) -> bool {
-        *self.keeper.stopping.borrow() == Stopping::Asked
     }
 }
 

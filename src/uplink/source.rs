@@ -2,8 +2,8 @@
 //!
 //! The uplink keeps no queue: what it publishes it reads here, and what was not acknowledged it reads again.
 
-use crate::journal::{Record, Seqno};
-use crate::table::event::Head;
+use crate::journal::{ReadError, Reader, Record, Seqno};
+use std::path::PathBuf;
 
 /// A journal that could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -13,43 +13,118 @@ pub struct SourceError {
     pub text: String,
 }
 
+/// Some events, in order.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Page {
+    /// The events. A journal that was moved aside may have gaps; the one in use has none.
+    pub records: Vec<Record>,
+    /// Where to go on.
+    pub next: Seqno,
+}
+
+/// What a journal holds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Extent {
+    /// UUID of the journal.
+    pub journal_id: String,
+    /// Its oldest event; 0 in an empty journal.
+    pub oldest: Seqno,
+    /// Its newest event; 0 in an empty journal.
+    pub newest: Seqno,
+}
+
 /// A journal, as the uplink reads it. Blocking; lives on the reading thread.
 pub trait EventSource: Send {
-    /// UUID of the journal.
+    /// What it holds.
     ///
     /// # Errors
     ///
     /// When it can't be read.
-    fn journal_id(&mut self) -> Result<String, SourceError>;
+    fn extent(&mut self) -> Result<Extent, SourceError>;
 
-    /// The newest event; seqno 0 in an empty journal.
-    ///
-    /// # Errors
-    ///
-    /// When it can't be read.
-    fn head(&mut self) -> Result<Head, SourceError>;
-
-    /// The oldest event that is still there; `None` in an empty journal.
-    ///
-    /// # Errors
-    ///
-    /// When it can't be read.
-    fn oldest(&mut self) -> Result<Option<Seqno>, SourceError>;
-
-    /// Highest seqno up to which a broker acknowledged everything, as it is stored.
-    ///
-    /// # Errors
-    ///
-    /// When it can't be read.
-    fn cursor(&mut self) -> Result<Seqno, SourceError>;
-
-    /// Up to `max` events from `from` to `to` (both included), in order, without gaps.
+    /// Up to `max` events from `from` to `to` (both included).
     ///
     /// # Errors
     ///
     /// When they can't be read.
-    fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Vec<Record>, SourceError>;
+    fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError>;
+
+    /// The journal of this id that was moved aside in favour of this one, for a replay; `None`: there is none, or it can't be read.
+    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>>;
 }
 
 /// Opens a journal for reading; asked again after an error.
 pub type SourceOpener = Box<dyn FnMut() -> Result<Box<dyn EventSource>, SourceError> + Send>;
+
+/// Opens the journal in use, at `path`.
+#[must_use]
+pub fn journal_in_use(path: PathBuf) -> SourceOpener {
+    Box::new(move || Ok(Box::new(JournalSource(Reader::open(&path)?))))
+}
+
+/// Opens a journal that was moved aside to `path`: what can't be read is stepped over.
+#[must_use]
+pub fn journal_moved_aside(path: PathBuf) -> SourceOpener {
+    Box::new(move || Ok(Box::new(MovedAsideSource(Reader::open(&path)?))))
+}
+
+impl From<ReadError> for SourceError {
+    fn from(error: ReadError) -> Self {
+        let mut text = error.to_string();
+        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        SourceError { text }
+    }
+}
+
+fn extent(reader: &mut Reader) -> Result<Extent, SourceError> {
+    Ok(Extent {
+        newest: reader.head()?.seqno,
+        oldest: reader.oldest()?,
+        journal_id: reader.journal_id().to_owned(),
+    })
+}
+
+struct JournalSource(Reader);
+
+impl EventSource for JournalSource {
+    fn extent(&mut self) -> Result<Extent, SourceError> {
+        extent(&mut self.0)
+    }
+
+    fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError> {
+        let records = self.0.page(from, to, max)?;
+        let next = records.last().map_or(from, |last| last.seqno.saturating_add(1));
+        Ok(Page { records, next })
+    }
+
+    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>> {
+        let elders = self.0.infos().ok()?.moved_aside;
+        let elder = elders.into_iter().find(|elder| elder.journal_id == journal_id)?;
+        Some(Box::new(MovedAsideSource(Reader::open(&elder.path).ok()?)))
+    }
+}
+
+struct MovedAsideSource(Reader);
+
+impl EventSource for MovedAsideSource {
+    fn extent(&mut self) -> Result<Extent, SourceError> {
+        extent(&mut self.0)
+    }
+
+    fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError> {
+        let readable = self.0.readable(from, to, max);
+        Ok(Page {
+            records: readable.records,
+            next: readable.next,
+        })
+    }
+
+    fn elder(&mut self, _journal_id: &str) -> Option<Box<dyn EventSource>> {
+        None
+    }
+}
