@@ -39,7 +39,7 @@ fn block(text: &mut String, report: &LinkReport) {
         format_args!(
             "{}  {} for {}\n",
             report.kind.word(),
-            state(report.state),
+            report.state.word(),
             spoken(since)
         ),
     );
@@ -82,12 +82,8 @@ fn block(text: &mut String, report: &LinkReport) {
         ),
         None => text.push_str("  round trip  none measured\n"),
     }
-    match report.clock {
-        Some(clock) => push(
-            text,
-            format_args!("  clock       {:+} ppm against ours\n", clock.drift_ppm),
-        ),
-        None => text.push_str("  clock       can't be related to ours\n"),
+    if report.state == LinkState::Up && !report.clocks_related {
+        text.push_str("  clock       can't be related to ours: the age of keys is unknown\n");
     }
 }
 
@@ -111,6 +107,8 @@ fn counted(text: &mut String, counts: &Counts) {
         ("unknown messages", counts.unknown),
         ("mended fields", counts.mended),
         ("lost for want of room", counts.out_dropped),
+        ("waited for room", counts.no_room),
+        ("late states", counts.late),
         ("stale keys", counts.stale),
         ("readings under the cover", counts.under_cover),
     ] {
@@ -126,15 +124,6 @@ fn counted(text: &mut String, counts: &Counts) {
             counts.opened, counts.sessions
         ),
     );
-}
-
-const fn state(state: LinkState) -> &'static str {
-    match state {
-        LinkState::Down => "down",
-        LinkState::Greeting => "greeting",
-        LinkState::Up => "up",
-        LinkState::Silent => "silent",
-    }
 }
 
 fn or_dash(text: &str) -> &str {
@@ -163,7 +152,7 @@ fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{DeviceClock, Identity, Kind, RoundTrip};
+    use crate::device::{Identity, Kind, RoundTrip};
 
     fn report() -> LinkReport {
         let mut report = LinkReport::new(Kind::Terminal, "/dev/serial/by-id/usb-ET-2_0042-if00".into());
@@ -186,7 +175,7 @@ mod tests {
             p50_us: 1234,
             p99_us: 15_999,
         });
-        report.clock = Some(DeviceClock { drift_ppm: -12 });
+        report.clocks_related = true;
         report
     }
 
@@ -200,7 +189,6 @@ mod tests {
           errors      CRC 0, repeats 0 in, 1 out
           since start opened 1 times, up 1 times
           round trip  half within 1.2 ms, 99 of 100 within 15.9 ms
-          clock       -12 ppm against ours
         ");
     }
 
@@ -221,7 +209,6 @@ mod tests {
           errors      CRC 3, repeats 0 in, 0 out, noise 17
           since start opened 0 times, up 0 times
           round trip  none measured
-          clock       can't be related to ours
         ");
     }
 

@@ -1,9 +1,13 @@
 //! One task per port: open, read, decode, translate to [`Input`](crate::table::input::Input), write what the device should
 //! show, reopen. Imports `wire`, `table`, `time`; decides nothing about the game and knows no simulated device.
 
+mod back_off;
 mod holder;
+mod link;
 mod port;
 mod report;
+mod reporter;
+mod translate;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,7 +18,7 @@ use crate::table::indicators::{DeviceCommand, LampPicture, Readout, TumblerWish}
 use crate::table::input::{Arrival, DeviceKind};
 use crate::time::Clock;
 
-pub use report::{Counts, DeviceClock, Identity, Kind, LinkReport, LinkState, RoundTrip};
+pub use report::{Counts, Identity, Kind, LinkReport, LinkState, RoundTrip};
 
 /// A port and what is expected behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -65,9 +69,31 @@ impl DeviceHandle {
     }
 }
 
+/// Commands that wait for a port's task; a person gives them one at a time.
+const WAITING_COMMANDS: usize = 4;
+
 /// Starts the port's task on the current tokio runtime. It sends what comes in to `inputs`, stamped with `clock`; when there is
 /// no room, the device gets no acknowledgement and sends it again.
+///
+/// # Panics
+/// Outside a tokio runtime.
 #[must_use]
-pub fn start(_config: PortConfig, _inputs: mpsc::Sender<Arrival>, _clock: Arc<dyn Clock>) -> DeviceHandle {
-    todo!()
+pub fn start(config: PortConfig, inputs: mpsc::Sender<Arrival>, clock: Arc<dyn Clock>) -> DeviceHandle {
+    let (wish, wishes) = watch::channel(Wish::Nothing);
+    let (commands, given) = mpsc::channel(WAITING_COMMANDS);
+    let ask_status = Arc::new(Notify::new());
+    let ends = link::Ends {
+        inputs,
+        wishes,
+        commands: given,
+        ask_status: Arc::clone(&ask_status),
+    };
+    let (link, report) = link::Link::new(config, ends, clock);
+    tokio::spawn(link.run());
+    DeviceHandle {
+        wish,
+        commands,
+        report,
+        ask_status,
+    }
 }

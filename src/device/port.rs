@@ -5,7 +5,7 @@
 //! `tcdrain`: neither is used. Dropping a [`Port`] closes it; that must come **before** any wait for the device, because the
 //! kernel gives a replugged device another number while the old one is held open.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::task::{Context, Poll};
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
-use nix::sys::termios::{ControlFlags, SetArg, tcgetattr, tcsetattr};
+use nix::sys::termios::{ControlFlags, SetArg, Termios, tcgetattr, tcsetattr};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_serial::{ClearBuffer, DataBits, FlowControl, Parity, SerialPort, SerialStream, StopBits};
 
@@ -82,6 +82,17 @@ pub enum Moved {
     Written(usize),
 }
 
+/// Where a port's name leads, compared with what is open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Leads {
+    /// To what is open.
+    Here,
+    /// To another device.
+    Elsewhere,
+    /// The name is gone.
+    Nowhere,
+}
+
 impl Port {
     /// Opens `path` (a symlink is followed anew each time) with 8 data bits, no parity, 1 stop bit, no flow control, for us alone,
     /// and discards what is buffered. DTR and RTS are asserted once, here, and never touched again: many boards reset on a toggle.
@@ -94,6 +105,11 @@ impl Port {
             return Err(OpenError::NotAPort { path: path.to_owned() });
         }
         let resolved = std::fs::canonicalize(path).map_err(|e| refused(path, baud, e))?;
+        let probe = probe(&resolved).map_err(|e| refused(path, baud, e))?;
+        let settings = tcgetattr(&probe).map_err(|errno| match errno {
+            Errno::ENOTTY => OpenError::NotAPort { path: path.to_owned() },
+            other => refused(path, baud, other.into()),
+        })?;
         // A terminal program takes no lock, and two readers of one line steal each other's bytes.
         let others = holder::of(&resolved).without_makers();
         if others.any() {
@@ -102,11 +118,7 @@ impl Port {
                 holders: others,
             });
         }
-        let probe = probe(&resolved).map_err(|e| refused(path, baud, e))?;
-        keep_lines_on_close(&probe).map_err(|errno| match errno {
-            Errno::ENOTTY => OpenError::NotAPort { path: path.to_owned() },
-            other => refused(path, baud, other.into()),
-        })?;
+        keep_lines_on_close(&probe, settings).map_err(|errno| refused(path, baud, errno.into()))?;
         let stream = open_exclusively(&resolved, baud).map_err(|error| match error.kind {
             // What tokio_serial makes of EBUSY and of a lock that is taken.
             tokio_serial::ErrorKind::NoDevice => OpenError::Held {
@@ -130,10 +142,14 @@ impl Port {
         &self.resolved
     }
 
-    /// The name leads to another device than the one that is open.
+    /// Where the name leads now.
     #[must_use]
-    pub fn is_elsewhere(&self, path: &Path) -> bool {
-        std::fs::metadata(path).is_ok_and(|found| leads_elsewhere(&found, self.number))
+    pub fn leads(&self, path: &Path) -> Leads {
+        match std::fs::metadata(path) {
+            Ok(found) if found.file_type().is_char_device() && found.rdev() == self.number => Leads::Here,
+            Ok(_) => Leads::Elsewhere,
+            Err(_) => Leads::Nowhere,
+        }
     }
 
     /// Writes the beginning of `out`, or reads, whichever is possible; writing first, because what is written is short and a
@@ -166,8 +182,11 @@ fn gone(kind: io::ErrorKind) -> io::Error {
     io::Error::new(kind, "the device is gone")
 }
 
-fn leads_elsewhere(found: &Metadata, number: u64) -> bool {
-    found.file_type().is_char_device() && found.rdev() != number
+impl Drop for Port {
+    /// A driver waits up to 30 s at closing for bytes that the line doesn't take; nobody needs them.
+    fn drop(&mut self) {
+        let _ = self.stream.clear(ClearBuffer::Output);
+    }
 }
 
 /// Opens the device without settings, to learn the system's own error; `tokio_serial` keeps only a kind of it.
@@ -181,8 +200,7 @@ fn probe(resolved: &Path) -> io::Result<File> {
 }
 
 /// Closing must not drop DTR: the next opening would toggle it, and a board that resets on that loses its session twice.
-fn keep_lines_on_close(file: &File) -> nix::Result<()> {
-    let mut settings = tcgetattr(file)?;
+fn keep_lines_on_close(file: &File, mut settings: Termios) -> nix::Result<()> {
     settings.control_flags.remove(ControlFlags::HUPCL);
     tcsetattr(file, SetArg::TCSANOW, &settings)
 }
@@ -215,5 +233,206 @@ fn refused(path: &Path, baud: u32, source: io::Error) -> OpenError {
             OpenError::Denied { path, access }
         }
         Some(_) | None => OpenError::Unusable { path, baud, source },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::fcntl::{Flock, FlockArg};
+    use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+    use std::io::{Read, Write};
+    use std::os::fd::AsFd;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    const BAUD: u32 = 115_200;
+
+    /// A pty of which only the far side is kept, and the near side's name.
+    fn pty() -> (File, PathBuf) {
+        let far = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC).unwrap();
+        grantpt(&far).unwrap();
+        unlockpt(&far).unwrap();
+        let name = ptsname_r(&far).unwrap();
+        let far = far.as_fd().try_clone_to_owned().unwrap();
+        (File::from(far), PathBuf::from(name))
+    }
+
+    async fn moved(port: &mut Port, out: &[u8], into: &mut [u8]) -> io::Result<Moved> {
+        std::future::poll_fn(|cx| port.poll_move(cx, out, into)).await
+    }
+
+    #[tokio::test]
+    async fn bytes_go_both_ways_unchanged() {
+        let (mut far, name) = pty();
+        let mut port = Port::open(&name, BAUD).unwrap();
+        let every: Vec<u8> = (0..=255).collect();
+        far.write_all(&every).unwrap();
+        let mut read = Vec::new();
+        let mut buffer = [0; 64];
+        while read.len() < every.len() {
+            match moved(&mut port, &[], &mut buffer).await.unwrap() {
+                Moved::Read(count) => read.extend_from_slice(&buffer[..count]),
+                Moved::Written(_) => panic!("nothing was to be written"),
+            }
+        }
+        assert_eq!(read, every);
+        assert_eq!(
+            moved(&mut port, &every, &mut buffer).await.unwrap(),
+            Moved::Written(256)
+        );
+        let mut arrived = [0; 256];
+        far.read_exact(&mut arrived).unwrap();
+        assert_eq!(arrived.as_slice(), every);
+    }
+
+    #[tokio::test]
+    async fn what_was_buffered_before_the_opening_is_discarded() {
+        let (mut far, name) = pty();
+        far.write_all(b"old keys\n").unwrap();
+        let mut port = Port::open(&name, BAUD).unwrap();
+        far.write_all(b"new").unwrap();
+        let mut buffer = [0; 64];
+        assert_eq!(moved(&mut port, &[], &mut buffer).await.unwrap(), Moved::Read(3));
+        assert_eq!(&buffer[..3], b"new");
+    }
+
+    #[tokio::test]
+    async fn a_device_that_goes_is_an_error_in_read_and_in_write() {
+        let (far, name) = pty();
+        let mut port = Port::open(&name, BAUD).unwrap();
+        drop(far);
+        assert!(moved(&mut port, &[], &mut [0; 8]).await.is_err());
+        assert!(moved(&mut port, b"anyone?", &mut [0; 8]).await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_name_is_followed_to_where_it_leads_now() {
+        let (_far_a, a) = pty();
+        let (_far_b, b) = pty();
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("tumbler");
+        symlink(&a, &link).unwrap();
+        let port = Port::open(&link, BAUD).unwrap();
+        assert_eq!(port.resolved(), a);
+        assert_eq!(port.leads(&link), Leads::Here);
+        std::fs::remove_file(&link).unwrap();
+        assert_eq!(port.leads(&link), Leads::Nowhere);
+        symlink(&b, &link).unwrap();
+        assert_eq!(port.leads(&link), Leads::Elsewhere);
+    }
+
+    #[tokio::test]
+    async fn each_refusal_is_told_apart() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        assert!(matches!(Port::open(&missing, BAUD), Err(OpenError::Missing { .. })));
+        let dangling = folder.path().join("dangling");
+        symlink(&missing, &dangling).unwrap();
+        assert!(matches!(Port::open(&dangling, BAUD), Err(OpenError::Missing { .. })));
+        let file = folder.path().join("file");
+        std::fs::write(&file, b"").unwrap();
+        assert!(matches!(Port::open(&file, BAUD), Err(OpenError::NotAPort { .. })));
+        assert!(matches!(
+            Port::open(folder.path(), BAUD),
+            Err(OpenError::NotAPort { .. })
+        ));
+        assert!(matches!(
+            Port::open(Path::new("/dev/null"), BAUD),
+            Err(OpenError::NotAPort { .. })
+        ));
+    }
+
+    #[tokio::test]
+    async fn a_port_that_this_process_holds_is_refused() {
+        let (_far, name) = pty();
+        let _held = Port::open(&name, BAUD).unwrap();
+        let error = Port::open(&name, BAUD).unwrap_err();
+        assert!(matches!(error, OpenError::Held { .. }), "{error}");
+        assert!(error.to_string().contains("this process itself"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_lock_of_somebody_else_is_respected() {
+        let (_far, name) = pty();
+        let other = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(&name)
+            .unwrap();
+        let _lock = Flock::lock(other, FlockArg::LockExclusiveNonblock).unwrap();
+        assert!(matches!(Port::open(&name, BAUD), Err(OpenError::Held { .. })));
+    }
+
+    #[tokio::test]
+    async fn the_message_names_the_process_that_has_the_port_open() {
+        let (mut far, name) = pty();
+        let near = std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(&name)
+            .unwrap();
+        // A terminal program that takes no lock: it only reads.
+        let mut holder = Command::new("cat")
+            .stdin(Stdio::from(near))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let error = Port::open(&name, BAUD).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains(&format!("cat (pid {})", holder.id())), "{text}");
+        // End of file, in a terminal's way.
+        far.write_all(&[4]).unwrap();
+        holder.wait().unwrap();
+        assert!(Port::open(&name, BAUD).is_ok());
+    }
+
+    /// Run again by the test below, as another user.
+    #[tokio::test]
+    async fn open_as_nobody() {
+        let Some(port) = std::env::var_os("TABLEGATE_TEST_PORT") else {
+            return;
+        };
+        let error = Port::open(Path::new(&port), BAUD).unwrap_err();
+        println!("{error}");
+    }
+
+    #[test]
+    fn a_denied_port_says_who_we_are_and_whose_it_is() {
+        const NOBODY: u32 = 65_534;
+        let (_far, name) = pty();
+        if !nix::unistd::Uid::effective().is_root() {
+            eprintln!("not tried: only root can become somebody else");
+            return;
+        }
+        for (mode, advice) in [(0o600, "not even its group"), (0o660, "add the user to group")] {
+            std::fs::set_permissions(&name, std::fs::Permissions::from_mode(mode)).unwrap();
+            let output = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "--nocapture", "device::port::tests::open_as_nobody"])
+                .env("TABLEGATE_TEST_PORT", &name)
+                .current_dir("/")
+                .uid(NOBODY)
+                .gid(NOBODY)
+                .output();
+            let text = match output {
+                Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+                Err(e) => {
+                    eprintln!("not tried: nobody can't run this test ({e})");
+                    return;
+                }
+            };
+            for part in [
+                "permission denied",
+                "user nobody",
+                "belongs to root:",
+                &format!("{mode:04o}"),
+                advice,
+            ] {
+                assert!(text.contains(part), "{part:?} in {text}");
+            }
+        }
     }
 }

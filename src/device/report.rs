@@ -28,8 +28,8 @@ pub struct LinkReport {
     pub counts: Counts,
     /// Of the newest PINGs; `None` before the first answer.
     pub round_trip: Option<RoundTrip>,
-    /// How the device's clock runs against ours; `None` while they can't be related.
-    pub clock: Option<DeviceClock>,
+    /// The device's clock can be related to ours: the age of keys is known.
+    pub clocks_related: bool,
 }
 
 /// How a link stands.
@@ -44,6 +44,19 @@ pub enum LinkState {
     Up,
     /// The port is open and greetings have had no answer for 3 s.
     Silent,
+}
+
+impl LinkState {
+    /// The word for a person.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            LinkState::Down => "down",
+            LinkState::Greeting => "greeting",
+            LinkState::Up => "up",
+            LinkState::Silent => "silent",
+        }
+    }
 }
 
 /// What a device is; the words of the configuration.
@@ -144,6 +157,10 @@ pub struct Counts {
     pub mended: u64,
     /// Frames of ours that a line which takes nothing has cost.
     pub out_dropped: u64,
+    /// DATA that got no acknowledgement at first, because the table's queue had no room.
+    pub no_room: u64,
+    /// States that came late, and were asked for anew.
+    pub late: u64,
     /// Keys and entries older than 2 s when they arrived.
     pub stale: u64,
     /// Dice readings dropped because the cover was on.
@@ -157,13 +174,6 @@ pub struct RoundTrip {
     pub p50_us: u32,
     /// 99 of 100 were quicker, in microseconds.
     pub p99_us: u32,
-}
-
-/// The device's clock beside ours.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct DeviceClock {
-    /// How much faster it runs, in millionths; the protocol allows 10,000.
-    pub drift_ppm: i32,
 }
 
 impl LinkReport {
@@ -181,7 +191,7 @@ impl LinkReport {
             identity: None,
             counts: Counts::default(),
             round_trip: None,
-            clock: None,
+            clocks_related: false,
         }
     }
 }

@@ -1,0 +1,594 @@
+//! The task of one port: opens it, drives the session over it, gives the table what comes in, and opens it again.
+//!
+//! It waits for the port, for a wish, a command or a question, for room in the table's queue, and for the session's next deadline:
+//! there is no clock tick of its own, so an idle link costs its PINGs and nothing else. A port that failed is closed **before**
+//! anything is waited for.
+
+use std::fmt::Write;
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::mpsc::error::TrySendError;
+use tokio::sync::{Notify, mpsc, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::table::event::DeviceOfflineReason;
+use crate::table::indicators::DeviceCommand;
+use crate::table::input::{Arrival, Condition, Input};
+use crate::time::{Clock, Uptime};
+use crate::wire::message::to_device;
+use crate::wire::session::{
+    DEFAULT_HOLD_MS, DownReason, Host, HostConfig, HostEvent, LinkState as HostState, Oddity, TumblerBuild,
+};
+
+use super::back_off::{BackOff, NOISY};
+use super::port::{Leads, Moved, OpenError, Port};
+use super::report::{Identity, Kind, LinkReport, LinkState};
+use super::reporter::{Reporter, Standing};
+use super::translate::{self, Memory};
+use super::{PortConfig, Wish};
+
+/// Read at once: some frames of the largest size. More waits in the kernel.
+const READ_AT_ONCE: usize = 1024;
+
+/// A port that takes nothing of what waits for it within this time is closed and opened anew. The kernel holds some kilobytes
+/// besides, so a device that only pauses never gets here.
+const WRITE_LIMIT: Duration = Duration::from_secs(2);
+
+/// No answer to greetings for this long: silent.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// How often the port's name is looked at while it is open: one system call.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// More bytes than this within [`FLOOD_WINDOW`] are no device: the protocol's own limit of messages comes to a fifth of it. A line
+/// of more than a million baud may carry twice what it can.
+const FLOOD_BYTES: u64 = 128 * 1024;
+const FLOOD_WINDOW: Duration = Duration::from_secs(2);
+
+/// The task's ends of what connects it with the gateway.
+#[derive(Debug)]
+pub(super) struct Ends {
+    pub(super) inputs: mpsc::Sender<Arrival>,
+    pub(super) wishes: watch::Receiver<Wish>,
+    pub(super) commands: mpsc::Receiver<DeviceCommand>,
+    pub(super) ask_status: Arc<Notify>,
+}
+
+/// One port's task.
+pub(super) struct Link {
+    config: PortConfig,
+    clock: Arc<dyn Clock>,
+    ends: Ends,
+    host: Host,
+    memory: Memory,
+    reporter: Reporter,
+    back_off: BackOff,
+    /// What the table was told last.
+    told: Told,
+    /// Why the link isn't up, for a person; empty when nothing is known against it.
+    trouble: String,
+    /// The last time that something else than an unanswered greeting was going on.
+    answered: Uptime,
+    /// What the report was last made of.
+    shown: Shown,
+}
+
+/// What the table was told last of the device.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Told {
+    Nothing,
+    Up,
+    Down(DeviceOfflineReason),
+}
+
+/// What the report is made of; compared, so that it is made anew only when something changed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Shown {
+    state: LinkState,
+    trouble: String,
+    oddities: Vec<Oddity>,
+}
+
+/// The gateway has dropped its ends: the task is over.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stopped;
+
+/// Why an open port was closed.
+#[derive(Debug)]
+enum Ending {
+    /// The device is gone.
+    Gone(io::Error),
+    /// The name leads to another device.
+    Elsewhere,
+    /// The name is gone, and nobody answers.
+    Nowhere,
+    /// It takes no bytes.
+    Stuck,
+    /// Too much comes.
+    Noisy(&'static str),
+}
+
+/// What woke the task.
+enum Wake {
+    Port(io::Result<Moved>),
+    Wish,
+    Command(DeviceCommand),
+    Ask,
+    Room,
+    Time,
+}
+
+/// Whether the table's queue took everything.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Delivery {
+    Nothing,
+    Something,
+    NoRoom,
+}
+
+impl Link {
+    pub(super) fn new(config: PortConfig, ends: Ends, clock: Arc<dyn Clock>) -> (Link, watch::Receiver<LinkReport>) {
+        let host = Host::new(
+            HostConfig {
+                kind: Some(translate::wire_kind(config.kind)),
+                lamp_count: config.lamps_needed,
+                table: config.table.clone(),
+                hold_ms: DEFAULT_HOLD_MS,
+                baud: config.baud,
+                tumbler: TumblerBuild::Covered,
+            },
+            rand::random(),
+        );
+        let (reporter, report) = Reporter::new(LinkReport::new(
+            Kind::from(config.kind),
+            config.path.display().to_string(),
+        ));
+        let link = Link {
+            answered: clock.uptime(),
+            config,
+            clock,
+            ends,
+            host,
+            memory: Memory::default(),
+            reporter,
+            back_off: BackOff::default(),
+            told: Told::Nothing,
+            trouble: String::new(),
+            shown: Shown {
+                state: LinkState::Down,
+                trouble: String::new(),
+                oddities: Vec::new(),
+            },
+        };
+        (link, report)
+    }
+
+    /// Runs until the gateway drops its ends.
+    pub(super) async fn run(mut self) {
+        let Stopped = self.open_again_and_again().await;
+    }
+
+    async fn open_again_and_again(&mut self) -> Stopped {
+        loop {
+            let pause = match Port::open(&self.config.path, self.config.baud) {
+                Ok(port) => match self.drive(port).await {
+                    Ok(ending) => self.ended(ending).await,
+                    Err(stopped) => Err(stopped),
+                },
+                Err(refusal) => self.refused(refusal).await,
+            };
+            let rested = match pause {
+                Ok(pause) => self.rest(pause).await,
+                Err(stopped) => Err(stopped),
+            };
+            if let Err(stopped) = rested {
+                return stopped;
+            }
+        }
+    }
+
+    /// Drives the session over an open port, which is closed when this returns.
+    async fn drive(&mut self, mut port: Port) -> Result<Ending, Stopped> {
+        let mut buffer = [0; READ_AT_ONCE];
+        let mut out = Vec::new();
+        let mut now = self.clock.uptime();
+        let (mut took, mut looked) = (now, now);
+        let mut flood = Flood::new(now, self.config.baud);
+        self.answered = now;
+        self.reporter.opened(port.resolved().display().to_string());
+        self.host.handle_opened(now);
+        loop {
+            let delivery = self.deliver()?;
+            if delivery == Delivery::Something {
+                // The table decides before the acknowledgement is written: people wait for the one, nobody for the other.
+                tokio::task::yield_now().await;
+            }
+            if out.is_empty() {
+                took = now;
+                self.host.poll_transmit(&mut out);
+            }
+            self.notice_silence(now).await?;
+            self.show(now);
+            let mut deadline = self.host.deadline().unwrap_or(now + SILENCE);
+            if !out.is_empty() {
+                deadline = deadline.min(took + WRITE_LIMIT);
+            }
+            let wake = self.wake(&mut port, &out, &mut buffer, delivery, deadline).await?;
+            now = self.clock.uptime();
+            match wake {
+                Wake::Port(Ok(Moved::Read(read))) => {
+                    self.reporter.read(read);
+                    if flood.rises(now, read) {
+                        return Ok(Ending::Noisy("more bytes than a device sends"));
+                    }
+                    self.host.handle_bytes(now, buffer.get(..read).unwrap_or_default());
+                }
+                Wake::Port(Ok(Moved::Written(written))) => {
+                    self.reporter.written(written);
+                    out.drain(..written);
+                    took = now;
+                }
+                Wake::Port(Err(e)) => return Ok(Ending::Gone(e)),
+                Wake::Wish => self.take_wish(now),
+                Wake::Command(command) => self.command(now, &command),
+                Wake::Ask => self.host.request_status(now),
+                Wake::Room => {}
+                Wake::Time => self.host.handle_deadline(now),
+            }
+            if self.host.state() == HostState::Noisy {
+                return Ok(Ending::Noisy("more than 100 messages in 2 s"));
+            }
+            if !out.is_empty() && now.since(took) >= WRITE_LIMIT {
+                return Ok(Ending::Stuck);
+            }
+            if now.since(looked) >= LOOK_EVERY {
+                looked = now;
+                match port.leads(&self.config.path) {
+                    Leads::Here => {}
+                    Leads::Elsewhere => return Ok(Ending::Elsewhere),
+                    // udev may make a name anew; a device that works is kept meanwhile.
+                    Leads::Nowhere if self.host.state() == HostState::Up => {}
+                    Leads::Nowhere => return Ok(Ending::Nowhere),
+                }
+            }
+        }
+    }
+
+    /// Waits for whatever comes first. The wish comes before the port: a device that talks without end must not hide it.
+    async fn wake(
+        &mut self,
+        port: &mut Port,
+        out: &[u8],
+        buffer: &mut [u8],
+        delivery: Delivery,
+        deadline: Uptime,
+    ) -> Result<Wake, Stopped> {
+        let at = instant(self.clock.as_ref(), deadline);
+        let Ends {
+            inputs,
+            wishes,
+            commands,
+            ask_status,
+        } = &mut self.ends;
+        tokio::select! {
+            biased;
+            changed = wishes.changed() => changed.map(|()| Wake::Wish).map_err(|_| Stopped),
+            moved = poll_fn(|cx| port.poll_move(cx, out, buffer)) => Ok(Wake::Port(moved)),
+            room = inputs.reserve(), if delivery == Delivery::NoRoom => room.map(|_| Wake::Room).map_err(|_| Stopped),
+            command = commands.recv() => command.map(Wake::Command).ok_or(Stopped),
+            () = ask_status.notified() => Ok(Wake::Ask),
+            () = sleep_until(at) => Ok(Wake::Time),
+        }
+    }
+
+    /// Gives the table what the session has, as long as there is room.
+    fn deliver(&mut self) -> Result<Delivery, Stopped> {
+        let mut delivery = Delivery::Nothing;
+        let inputs = self.ends.inputs.clone();
+        loop {
+            let permit = match inputs.try_reserve() {
+                Ok(permit) => permit,
+                Err(TrySendError::Full(())) => return Ok(Delivery::NoRoom),
+                Err(TrySendError::Closed(())) => return Err(Stopped),
+            };
+            let Some(event) = self.host.poll_event() else {
+                return Ok(delivery);
+            };
+            if let Some(arrival) = self.take(event) {
+                permit.send(arrival);
+                delivery = Delivery::Something;
+            }
+        }
+    }
+
+    /// What an event of the session means for the table, and for us.
+    fn take(&mut self, event: HostEvent) -> Option<Arrival> {
+        let now = self.clock.uptime();
+        let (at, input) = match event {
+            HostEvent::Up { hello, status, arrived } => {
+                self.memory.greeted(hello.boot_id);
+                self.back_off.succeeded();
+                self.told = Told::Up;
+                self.trouble.clear();
+                let identity = translate::identity(self.config.kind, &hello);
+                self.reporter.up(Identity::from(&identity));
+                let status = self.memory.status(status, &|ms| self.host.relate(arrived, ms));
+                // The session forgets a terminal's readout at a greeting; what the table wants already is better than nothing.
+                self.take_wish(now);
+                (arrived, Input::DeviceUp { identity, status })
+            }
+            HostEvent::Message {
+                body,
+                happened,
+                age,
+                arrived,
+            } => {
+                let relate = |ms| self.host.relate(arrived, ms);
+                let input = self.memory.message(self.config.kind, body, happened, age, &relate)?;
+                (arrived, input)
+            }
+            HostEvent::Acknowledged(to_device::Body::Lamps(picture)) => {
+                let lit = translate::trimmed(picture.lit);
+                (now, Input::LampsAcknowledged { lit })
+            }
+            HostEvent::Acknowledged(
+                to_device::Body::Status(_)
+                | to_device::Body::Readout(_)
+                | to_device::Body::Inhibit(_)
+                | to_device::Body::Spin(_)
+                | to_device::Body::Digest(_),
+            ) => return None,
+            HostEvent::ReadUnderCover => (now, Input::ReadUnderCover),
+            HostEvent::WrongDevice { hello: _, text } => {
+                (now, self.is_down(DeviceOfflineReason::WrongDevice, self.about(&text))?)
+            }
+            HostEvent::Down(reason) => (now, self.is_down(offline(reason), self.about(&reason))?),
+            HostEvent::OddityBegan(oddity) => (now, self.odd(self.about(&self.describe(&oddity)), Stands::Yes)),
+            HostEvent::OddityEnded(oddity) => {
+                if !self.host.oddities().is_empty() {
+                    return None;
+                }
+                (now, self.odd(self.about(&oddity), Stands::No))
+            }
+        };
+        Some(Arrival { at, input })
+    }
+
+    /// A device is down for this reason; `None` when the table knows that already.
+    fn is_down(&mut self, reason: DeviceOfflineReason, text: String) -> Option<Input> {
+        self.trouble.clone_from(&text);
+        let told = Told::Down(reason);
+        if self.told == told {
+            return None;
+        }
+        self.told = told;
+        Some(Input::DeviceDown {
+            kind: self.config.kind,
+            reason,
+            text,
+        })
+    }
+
+    fn odd(&self, text: String, stands: Stands) -> Input {
+        Input::Condition {
+            condition: Condition::LinkOdd,
+            text,
+            standing: stands == Stands::Yes,
+        }
+    }
+
+    fn about(&self, what: &dyn std::fmt::Display) -> String {
+        format!("{}: {what}", self.config.path.display())
+    }
+
+    fn describe(&self, oddity: &Oddity) -> String {
+        match oddity {
+            Oddity::NoValidFrame => format!(
+                "no valid frame in {} bytes: wrong baud rate, or noise?",
+                self.host.counters().seen.bytes_since_frame
+            ),
+            Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated => oddity.to_string(),
+        }
+    }
+
+    /// Tells the table that the device is down, waiting for room; the port is closed or silent, so nothing else is kept waiting.
+    async fn tell_down(&mut self, reason: DeviceOfflineReason, text: String) -> Result<(), Stopped> {
+        if let Some(input) = self.is_down(reason, text) {
+            let at = self.clock.uptime();
+            self.ends
+                .inputs
+                .send(Arrival { at, input })
+                .await
+                .map_err(|_| Stopped)?;
+        }
+        Ok(())
+    }
+
+    /// Greetings that nobody answers are told once.
+    async fn notice_silence(&mut self, now: Uptime) -> Result<(), Stopped> {
+        if self.host.state() != HostState::Greeting {
+            self.answered = now;
+        } else if now.since(self.answered) >= SILENCE && self.shown.state != LinkState::Silent {
+            let text = self.about(&"nobody answers the greeting");
+            self.tell_down(DeviceOfflineReason::Silent, text).await?;
+        }
+        Ok(())
+    }
+
+    /// Brings the report up to date.
+    fn show(&mut self, now: Uptime) {
+        let state = match self.host.state() {
+            HostState::Up => LinkState::Up,
+            HostState::Welcomed => LinkState::Greeting,
+            HostState::Greeting if now.since(self.answered) >= SILENCE => LinkState::Silent,
+            HostState::Greeting => LinkState::Greeting,
+            HostState::Closed | HostState::WrongDevice | HostState::Noisy => LinkState::Down,
+        };
+        let oddities = self.host.oddities();
+        if self.shown.state == state && self.shown.trouble == self.trouble && self.shown.oddities == oddities {
+            self.reporter.tick(now, &self.host);
+            return;
+        }
+        let mut text = self.trouble.clone();
+        for oddity in oddities {
+            let between = if text.is_empty() { "" } else { "; " };
+            // Writing to a String can't fail.
+            let _ = write!(text, "{between}{}", self.describe(oddity));
+        }
+        self.shown = Shown {
+            state,
+            trouble: self.trouble.clone(),
+            oddities: oddities.to_vec(),
+        };
+        self.reporter.stands(now, Standing { state, text }, &self.host);
+    }
+
+    /// Hands the newest wish to the session.
+    fn take_wish(&mut self, now: Uptime) {
+        let wish = translate::wish(self.config.kind, &self.ends.wishes.borrow_and_update());
+        if let Some(wish) = wish {
+            self.host.set_wish(now, wish);
+        }
+    }
+
+    fn command(&mut self, now: Uptime, command: &DeviceCommand) {
+        if let Err(error) = self.host.command(now, translate::command(command)) {
+            tracing::warn!(device = Kind::from(self.config.kind).word(), %error, "a command was dropped");
+        }
+    }
+
+    /// The port was closed: tells why, and says how long to wait.
+    async fn ended(&mut self, ending: Ending) -> Result<Duration, Stopped> {
+        self.host.handle_closed();
+        // What came in before is told before.
+        while self.deliver()? == Delivery::NoRoom {
+            let _room = self.ends.inputs.reserve().await.map_err(|_| Stopped)?;
+        }
+        let (reason, text, pause) = match ending {
+            Ending::Gone(error) => (
+                DeviceOfflineReason::PortGone,
+                self.about(&format_args!("unplugged? ({error})")),
+                self.back_off.missing(),
+            ),
+            Ending::Elsewhere => (
+                DeviceOfflineReason::PortGone,
+                self.about(&"the name leads to another device now"),
+                self.back_off.missing(),
+            ),
+            Ending::Nowhere => (
+                DeviceOfflineReason::PortGone,
+                self.about(&"the name is gone"),
+                self.back_off.missing(),
+            ),
+            Ending::Stuck => (
+                DeviceOfflineReason::Silent,
+                self.about(&"the device takes no bytes"),
+                self.back_off.refused(),
+            ),
+            Ending::Noisy(why) => (
+                DeviceOfflineReason::Noisy,
+                self.about(&format_args!("{why}: closed for {} s", NOISY.as_secs())),
+                NOISY,
+            ),
+        };
+        self.tell_down(reason, text).await?;
+        Ok(pause)
+    }
+
+    /// The port could not be opened: tells why, and says how long to wait.
+    async fn refused(&mut self, refusal: OpenError) -> Result<Duration, Stopped> {
+        let (reason, pause) = match &refusal {
+            OpenError::Missing { .. } => (DeviceOfflineReason::PortGone, self.back_off.missing()),
+            OpenError::Held { .. } => (DeviceOfflineReason::PortHeld, self.back_off.refused()),
+            OpenError::NotAPort { .. } | OpenError::Denied { .. } | OpenError::Unusable { .. } => {
+                (DeviceOfflineReason::PortGone, self.back_off.refused())
+            }
+        };
+        let text = match std::error::Error::source(&refusal) {
+            Some(source) => format!("{refusal}: {source}"),
+            None => refusal.to_string(),
+        };
+        self.tell_down(reason, text).await?;
+        Ok(pause)
+    }
+
+    /// Waits with the port closed. A wish is kept for the next session; a command can't be.
+    async fn rest(&mut self, pause: Duration) -> Result<(), Stopped> {
+        self.show(self.clock.uptime());
+        let until = Instant::now() + pause;
+        loop {
+            let Ends {
+                inputs,
+                wishes,
+                commands,
+                ask_status,
+            } = &mut self.ends;
+            tokio::select! {
+                () = sleep_until(until) => return Ok(()),
+                () = inputs.closed() => return Err(Stopped),
+                // An asked-for status comes with the next greeting anyway.
+                () = ask_status.notified() => {}
+                changed = wishes.changed() => {
+                    changed.map_err(|_| Stopped)?;
+                    self.take_wish(self.clock.uptime());
+                }
+                command = commands.recv() => {
+                    let command = command.ok_or(Stopped)?;
+                    self.command(self.clock.uptime(), &command);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a condition begins or ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stands {
+    Yes,
+    No,
+}
+
+/// Bytes within the running window.
+#[derive(Debug)]
+struct Flood {
+    window: Uptime,
+    bytes: u64,
+    most: u64,
+}
+
+impl Flood {
+    fn new(now: Uptime, baud: u32) -> Flood {
+        // Twice what a line of this speed carries at 10 bits a byte.
+        let carried = u64::from(baud) / 10 * FLOOD_WINDOW.as_secs() * 2;
+        Flood {
+            window: now,
+            bytes: 0,
+            most: carried.max(FLOOD_BYTES),
+        }
+    }
+
+    /// Counts bytes; true when they are too many.
+    fn rises(&mut self, now: Uptime, read: usize) -> bool {
+        if now.since(self.window) >= FLOOD_WINDOW {
+            self.window = now;
+            self.bytes = 0;
+        }
+        self.bytes += u64::try_from(read).unwrap_or(u64::MAX);
+        self.bytes > self.most
+    }
+}
+
+fn offline(reason: DownReason) -> DeviceOfflineReason {
+    match reason {
+        DownReason::Silent | DownReason::Unacknowledged | DownReason::NoStatus => DeviceOfflineReason::Silent,
+        DownReason::Restarted => DeviceOfflineReason::Restarted,
+        DownReason::Noisy => DeviceOfflineReason::Noisy,
+    }
+}
+
+fn instant(clock: &dyn Clock, deadline: Uptime) -> Instant {
+    Instant::now() + deadline.since(clock.uptime())
+}

@@ -1,0 +1,182 @@
+//! Keeps the link's report and its log lines: changes at once, counters about once a second and only when something happened
+//! anyway, so that an idle link costs nothing.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+use crate::time::Uptime;
+use crate::wire::session::Host;
+use crate::wire::session::host::Counters;
+
+use super::report::{Counts, Identity, LinkReport, LinkState, RoundTrip};
+
+/// Counters in the report are never older than this and the time to the next PING.
+const REFRESH: Duration = Duration::from_secs(1);
+
+/// Readers are woken for counters alone this often.
+const ANNOUNCE: Duration = Duration::from_secs(10);
+
+/// Log lines of one link within [`LOG_WINDOW`]; what exceeds them is counted and told with the next line.
+const LOG_LINES: u32 = 10;
+const LOG_WINDOW: Duration = Duration::from_secs(60);
+
+/// The report of one link.
+#[derive(Debug)]
+pub(super) struct Reporter {
+    report: watch::Sender<LinkReport>,
+    counts: Counts,
+    refreshed: Uptime,
+    announced: Uptime,
+    log: LogBudget,
+}
+
+/// What a person should know now.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Standing {
+    pub(super) state: LinkState,
+    pub(super) text: String,
+}
+
+impl Reporter {
+    pub(super) fn new(report: LinkReport) -> (Reporter, watch::Receiver<LinkReport>) {
+        let (report, seen) = watch::channel(report);
+        let reporter = Reporter {
+            report,
+            counts: Counts::default(),
+            refreshed: Uptime::ZERO,
+            announced: Uptime::ZERO,
+            log: LogBudget::default(),
+        };
+        (reporter, seen)
+    }
+
+    /// Counts an opening of the port, and what its name led to.
+    pub(super) fn opened(&mut self, resolved: String) {
+        self.counts.opened += 1;
+        self.report.send_modify(|report| report.resolved = Some(resolved));
+    }
+
+    /// Counts a session that came up.
+    pub(super) fn up(&mut self, identity: Identity) {
+        self.counts.sessions += 1;
+        self.report.send_modify(|report| report.identity = Some(identity));
+    }
+
+    /// Counts bytes that came in.
+    pub(super) fn read(&mut self, bytes: usize) {
+        self.counts.bytes_in += u64::try_from(bytes).unwrap_or(u64::MAX);
+    }
+
+    /// Counts bytes that went out.
+    pub(super) fn written(&mut self, bytes: usize) {
+        self.counts.bytes_out += u64::try_from(bytes).unwrap_or(u64::MAX);
+    }
+
+    /// The link stands so from now on. A change is announced and logged.
+    pub(super) fn stands(&mut self, now: Uptime, standing: Standing, host: &Host) {
+        self.refresh(now, host);
+        let Reporter { report, log, .. } = self;
+        report.send_if_modified(|report| {
+            let moved = report.state != standing.state;
+            if !moved && report.text == standing.text {
+                return false;
+            }
+            if moved {
+                report.since_us = now.as_micros();
+            }
+            report.state = standing.state;
+            report.text = standing.text;
+            log.line(now, report);
+            true
+        });
+    }
+
+    /// Takes the counters over, when they are old enough; cheap, to be called whenever the task is awake.
+    pub(super) fn tick(&mut self, now: Uptime, host: &Host) {
+        if now.since(self.refreshed) >= REFRESH {
+            self.refresh(now, host);
+        }
+    }
+
+    fn refresh(&mut self, now: Uptime, host: &Host) {
+        self.refreshed = now;
+        let announce = now.since(self.announced) >= ANNOUNCE;
+        if announce {
+            self.announced = now;
+        }
+        count(&mut self.counts, &host.counters());
+        let counts = self.counts;
+        let trips = host.round_trips();
+        let round_trip = trips
+            .percentile(50)
+            .zip(trips.percentile(99))
+            .map(|(p50, p99)| RoundTrip {
+                p50_us: micros(p50),
+                p99_us: micros(p99),
+            });
+        let clocks_related = host.relate(now, 0).is_some();
+        self.report.send_if_modified(|report| {
+            report.at_us = now.as_micros();
+            report.counts = counts;
+            report.round_trip = round_trip;
+            report.clocks_related = clocks_related;
+            announce
+        });
+    }
+}
+
+fn micros(duration: Duration) -> u32 {
+    u32::try_from(duration.as_micros()).unwrap_or(u32::MAX)
+}
+
+fn count(counts: &mut Counts, host: &Counters) {
+    counts.frames_in = host.seen.frames;
+    counts.frames_out = host.frames_out;
+    counts.crc_errors = host.seen.crc_errors;
+    counts.noise = host.seen.noise + host.seen.unknown_kinds;
+    counts.other_version = host.seen.other_versions;
+    counts.echoes = host.seen.echoes;
+    counts.repeats_in = host.repeats_in;
+    counts.repeats_out = host.repeats_out;
+    counts.resets = host.resets;
+    counts.unknown = host.no_message + host.out_of_place;
+    counts.mended = host.mended.unknown_enums + host.mended.replaced_strings;
+    counts.no_room = host.no_room;
+    counts.out_dropped = host.frames_not_written;
+    counts.late = host.late;
+    counts.stale = host.stale;
+    counts.under_cover = host.read_under_cover;
+}
+
+/// Keeps a link that flaps from filling the log.
+#[derive(Debug, Default)]
+struct LogBudget {
+    window: Uptime,
+    lines: u32,
+    left_out: u32,
+}
+
+impl LogBudget {
+    fn line(&mut self, now: Uptime, report: &LinkReport) {
+        if now.since(self.window) >= LOG_WINDOW {
+            self.window = now;
+            self.lines = 0;
+        }
+        if self.lines >= LOG_LINES {
+            self.left_out += 1;
+            return;
+        }
+        self.lines += 1;
+        let (device, port, state) = (report.kind.word(), report.port.as_str(), report.state.word());
+        let left_out = std::mem::take(&mut self.left_out);
+        match report.state {
+            LinkState::Up | LinkState::Greeting if report.text.is_empty() => {
+                tracing::info!(device, port, state, left_out, "link");
+            }
+            LinkState::Up | LinkState::Greeting | LinkState::Down | LinkState::Silent => {
+                tracing::warn!(device, port, state, left_out, "link: {}", report.text);
+            }
+        }
+    }
+}
