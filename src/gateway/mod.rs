@@ -4,10 +4,14 @@
 //! lamps, readout and broker learn of it.
 
 pub mod clock;
+mod feed;
 mod inputs;
 mod notify;
 mod outlets;
 mod recorder;
+mod restore;
+mod self_test;
+mod start;
 mod store;
 mod table_loop;
 #[cfg(test)]
@@ -18,31 +22,32 @@ mod volatile;
 
 pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
+pub use start::{Running, start};
 pub use view::{DeviceView, JournalView, LockView, StateView, TableView};
 
-use crate::device::LinkReport;
+use crate::device::{LinkReport, PortConfig};
+use crate::journal::JournalConfig;
 use crate::table::TableConfig;
 use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
-use crate::uplink::UplinkReport;
+use crate::uplink::{UplinkConfig, UplinkReport};
 use inputs::Asked;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Everything that the gateway is started with. Checked by whoever makes it.
+/// Everything that the gateway is started with. Checked by whoever makes it; site and table are the uplink's.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
-    /// `[table] site`.
-    pub site: String,
-    /// `[table] id`.
-    pub table: String,
     /// The game and its settings.
     pub game: TableConfig,
-    /// Where the journal's file is.
-    pub journal_directory: PathBuf,
+    /// One for each device.
+    pub ports: Vec<PortConfig>,
+    /// The journal.
+    pub journal: JournalConfig,
+    /// The floor.
+    pub uplink: UplinkConfig,
     /// Where "synchronised" comes from.
     pub clock: ClockSource,
     /// SHA-256 of the effective configuration in canonical form.
@@ -56,7 +61,7 @@ pub struct Handle {
     people: mpsc::Sender<Asked>,
     table: watch::Receiver<Arc<TableView>>,
     reports: watch::Receiver<Reports>,
-    stop: watch::Sender<bool>,
+    stop: Arc<watch::Sender<bool>>,
 }
 
 /// Everything that can be looked at, put together when somebody looks.

@@ -39,6 +39,13 @@ pub(super) struct Batch {
     offset: i64,
 }
 
+impl Batch {
+    /// The head after it.
+    pub(super) fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
 /// Who we are and how far the chain goes.
 pub(super) struct Recorder {
     site: String,
@@ -54,6 +61,7 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn new(
         (site, table): (&str, &str),
+        run_id: &str,
         head: Head,
         clock: Arc<dyn Clock>,
         synchronisation: watch::Receiver<Synchronisation>,
@@ -62,7 +70,7 @@ impl Recorder {
         Recorder {
             site: site.to_owned(),
             table: table.to_owned(),
-            run_id: uuid::Uuid::new_v4().to_string(),
+            run_id: run_id.to_owned(),
             head,
             clock,
             synchronisation,
@@ -74,18 +82,8 @@ impl Recorder {
         &self.head
     }
 
-    pub(super) fn run_id(&self) -> &str {
-        &self.run_id
-    }
-
     pub(super) fn wall(&self) -> Timestamp {
         self.clock.wall()
-    }
-
-    /// The wall clock as it would show at `uptime`, by the last look.
-    fn expected(&self, uptime: Uptime) -> Timestamp {
-        let uptime = i64::try_from(uptime.as_micros()).unwrap_or(i64::MAX);
-        Timestamp::from_unix_micros(self.offset.saturating_add(uptime))
     }
 
     /// The wall clock was set by more than [`STEP`] since the last look. Recorded with the next append, as its first event.
@@ -93,11 +91,12 @@ impl Recorder {
         offset(self.clock.as_ref()).abs_diff(self.offset) > STEP.unsigned_abs()
     }
 
-    /// The wall clock of the run before went up to `last`: when ours is behind it, it went back while we were away.
-    pub(super) fn expect_no_earlier_than(&mut self, last: Timestamp) {
+    /// The wall clock of the run before went up to `last`. When ours is behind it, it went back while we were away: what is
+    /// added to `batch` next begins with a step.
+    pub(super) fn expect_no_earlier_than(&self, batch: &mut Batch, last: Timestamp) {
         let behind = last.as_unix_micros().saturating_sub(self.clock.wall().as_unix_micros());
         if behind > STEP {
-            self.offset = self.offset.saturating_add(behind);
+            batch.offset = batch.offset.saturating_add(behind);
         }
     }
 
@@ -110,36 +109,45 @@ impl Recorder {
 
     /// Numbers, chains and encodes `facts`, which were decided at `now`. Changes nothing.
     pub(super) fn seal(&self, now: Uptime, facts: Vec<Fact>) -> Result<Batch, TooLarge> {
+        let mut batch = self.begin();
+        self.extend(&mut batch, now, facts)?;
+        Ok(batch)
+    }
+
+    /// An append that follows the head, still empty.
+    pub(super) fn begin(&self) -> Batch {
+        Batch {
+            events: Vec::new(),
+            records: Vec::new(),
+            head: self.head.clone(),
+            offset: self.offset,
+        }
+    }
+
+    /// Adds `facts` to an append; a step of the wall clock goes before them.
+    pub(super) fn extend(&self, batch: &mut Batch, now: Uptime, facts: Vec<Fact>) -> Result<(), TooLarge> {
         let wall = self.clock.wall();
         let offset = offset(self.clock.as_ref());
-        let stepped = offset.abs_diff(self.offset) > STEP.unsigned_abs();
-        let mut batch = Batch {
-            events: Vec::with_capacity(facts.len() + 1),
-            records: Vec::with_capacity(facts.len() + 1),
-            head: self.head.clone(),
-            offset,
-        };
+        let stepped = offset.abs_diff(batch.offset) > STEP.unsigned_abs();
+        batch.events.reserve(facts.len() + 1);
+        batch.records.reserve(facts.len() + 1);
         if stepped {
             let step = ClockStepped {
-                from: Some(self.expected(self.clock.uptime()).into()),
+                from: Some(expected(batch.offset, self.clock.uptime()).into()),
                 to: Some(wall.into()),
             };
-            self.push(
-                &mut batch,
-                now,
-                wall,
-                ClockQuality::Stepped,
-                gateway_fact(Body::ClockStepped(step)),
-            )?;
+            let fact = gateway_fact(Body::ClockStepped(step));
+            self.push(batch, now, wall, ClockQuality::Stepped, fact)?;
         }
+        batch.offset = offset;
         let quality = match *self.synchronisation.borrow() {
             Synchronisation::Synchronised => ClockQuality::Synchronised,
             Synchronisation::Unsynchronised => ClockQuality::Unsynchronised,
         };
         for fact in facts {
-            self.push(&mut batch, now, wall, quality, fact)?;
+            self.push(batch, now, wall, quality, fact)?;
         }
-        Ok(batch)
+        Ok(())
     }
 
     fn push(
@@ -189,20 +197,6 @@ impl Recorder {
         self.head = batch.head.clone();
         self.offset = batch.offset;
     }
-
-    /// A new journal takes over; the chain begins anew.
-    pub(super) fn start_over(&mut self, journal_id: String) {
-        self.head = empty_head(journal_id);
-    }
-}
-
-/// The head of a journal without events.
-pub(super) fn empty_head(journal_id: String) -> Head {
-    Head {
-        journal_id,
-        seqno: 0,
-        sha256: vec![0; 32],
-    }
 }
 
 /// A fact of the gateway itself, outside any round.
@@ -220,6 +214,12 @@ pub(super) fn gateway_fact(body: Body) -> Fact {
     }
 }
 
+/// The wall clock as it would show at `uptime`.
+fn expected(offset: i64, uptime: Uptime) -> Timestamp {
+    let uptime = i64::try_from(uptime.as_micros()).unwrap_or(i64::MAX);
+    Timestamp::from_unix_micros(offset.saturating_add(uptime))
+}
+
 fn offset(clock: &dyn Clock) -> i64 {
     let uptime = i64::try_from(clock.uptime().as_micros()).unwrap_or(i64::MAX);
     clock.wall().as_unix_micros().saturating_sub(uptime)
@@ -232,10 +232,20 @@ mod tests {
     use crate::table::event::{AlertCleared, GatewayStopped};
     use std::time::Duration;
 
+    fn empty_head(journal_id: String) -> Head {
+        let sha256 = vec![0; 32];
+        Head {
+            journal_id,
+            seqno: 0,
+            sha256,
+        }
+    }
+
     fn recorder(clock: &Arc<SteppingClock>) -> Recorder {
         let (_, synchronisation) = watch::channel(Synchronisation::Synchronised);
         Recorder::new(
             ("harbour", "TS-07"),
+            "run",
             empty_head("j".into()),
             clock.clone(),
             synchronisation,
@@ -302,10 +312,12 @@ mod tests {
     #[test]
     fn a_clock_behind_the_last_event_of_the_run_before_has_stepped() {
         let clock = SteppingClock::shared();
-        let mut recorder = recorder(&clock);
+        let recorder = recorder(&clock);
+        let mut batch = recorder.begin();
         let last = Timestamp::from_unix_micros(clock.wall().as_unix_micros() + 5_000_000);
-        recorder.expect_no_earlier_than(last);
-        assert!(recorder.clock_has_stepped());
+        recorder.expect_no_earlier_than(&mut batch, last);
+        recorder.extend(&mut batch, Uptime::ZERO, Vec::new()).unwrap();
+        assert!(matches!(&batch.events[0].body, Some(Body::ClockStepped(_))));
     }
 
     #[test]

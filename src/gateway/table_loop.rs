@@ -6,10 +6,11 @@ use super::inputs::{Asked, Inputs, Wake};
 use super::notify::Watchdog;
 use super::outlets::Outlets;
 use super::recorder::{Batch, Recorder, gateway_fact};
+use super::restore::checkpoint_after;
 use super::store::{Pending, Store};
 use super::upkeep::Upkeep;
 use crate::table::Table;
-use crate::table::event::{Body, CheckpointRecorded, EventSetAside, Fact, GatewayStopped};
+use crate::table::event::{Body, EventSetAside, Fact, GatewayStopped};
 use crate::table::input::{Arrival, Condition, Input};
 use crate::time::{Clock, Uptime};
 use crate::uplink::Notice;
@@ -20,11 +21,11 @@ use std::time::Duration;
 pub(super) const APPEND_SLOW: Duration = Duration::from_millis(500);
 
 /// One task, one table.
-pub(super) struct TableLoop {
+pub(super) struct TableLoop<'a> {
     pub(super) table: Table,
     pub(super) recorder: Recorder,
     pub(super) store: Box<dyn Store>,
-    pub(super) inputs: Inputs,
+    pub(super) inputs: &'a mut Inputs,
     pub(super) outlets: Outlets,
     pub(super) upkeep: Upkeep,
     pub(super) watchdog: Watchdog,
@@ -50,7 +51,7 @@ pub(super) struct Trouble {
     pub(super) text: String,
 }
 
-impl TableLoop {
+impl TableLoop<'_> {
     /// Runs until it is asked to stop.
     pub(super) async fn run(&mut self) -> Ended {
         loop {
@@ -176,16 +177,9 @@ impl TableLoop {
         Ok(())
     }
 
-    /// The state after the newest event.
+    /// A `CheckpointRecorded` of the state after the newest event.
     pub(super) fn checkpoint(&self) -> Fact {
-        let head = self.recorder.head();
-        gateway_fact(Body::CheckpointRecorded(CheckpointRecorded {
-            through_seqno: head.seqno,
-            sha256: head.sha256.clone(),
-            state: Some(self.table.checkpoint()),
-            key_id: String::new(),
-            signature: Vec::new(),
-        }))
+        checkpoint_after(self.recorder.head(), &self.table)
     }
 
     /// What was only counted is written, then the run's last event.

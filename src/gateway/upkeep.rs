@@ -199,7 +199,7 @@ impl Upkeep {
     }
 }
 
-impl TableLoop {
+impl TableLoop<'_> {
     /// Everything that is due at `now`.
     pub(super) async fn keep_house(&mut self, now: Uptime) -> Result<(), Trouble> {
         self.now = self.now.max(now);

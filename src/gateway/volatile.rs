@@ -43,7 +43,7 @@ const SET_ASIDE_KEPT: usize = 16;
 /// Ended connections that are kept. Only those that acted are told of; one of them opens or tests at a time.
 const GONE_KEPT: usize = 64;
 
-impl TableLoop {
+impl TableLoop<'_> {
     /// Stays here until an append works again; `Some` when it was asked to stop before.
     pub(super) async fn ride_out(&mut self, trouble: Trouble) -> Option<Ended> {
         tracing::error!(error = %trouble.text, "the journal can't be written: the table stands still");

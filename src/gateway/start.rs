@@ -1,0 +1,376 @@
+//! What starts and stops whom: self-test, devices, uplink, loop; and what stays up when the self-test has failed.
+
+use super::clock::{SystemClock, watch_synchronisation};
+use super::feed::{self, JournalLedger};
+use super::inputs::Inputs;
+use super::notify::{self, Watchdog};
+use super::outlets::{Device, Outlets};
+use super::restore::{self, Begun, Run, told};
+use super::self_test::AfterFailure;
+use super::store::JournalStore;
+use super::table_loop::{Ended, TableLoop};
+use super::upkeep::{LOOK_EVERY, Upkeep};
+use super::view::{JournalView, StateView, TableView};
+use super::{ClockSource, GatewayConfig, Handle, Reports};
+use crate::device;
+use crate::journal::{self, Begin, Journal, LockError, OpenError, Opened, Options, Owner};
+use crate::table::event::{ClockQuality, Head, TableState};
+use crate::table::input::{Arrival, Condition, DeviceKind, Input};
+use crate::uplink::{self, EventFeed, Feed, Notice, UplinkHandle};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+
+/// Inputs of devices that wait. A device whose input finds no room gets no acknowledgement and sends it again.
+const DEVICE_INPUTS: usize = 64;
+
+/// Acts of people that wait: one for each connection.
+const PEOPLES_INPUTS: usize = 16;
+
+/// Notices of the uplink that wait; it waits for room.
+const NOTICES: usize = 16;
+
+/// The floor gets what is left for at most this long at a stop; the uplink's own limits are shorter.
+const DRAIN: Duration = Duration::from_secs(15);
+
+/// A table that runs.
+pub struct Running {
+    handle: Handle,
+    task: JoinHandle<()>,
+}
+
+impl Running {
+    /// What it can be asked.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Tells the service manager that the daemon is up.
+    pub fn tell_ready(&self) {
+        let view = self.handle.look();
+        match &view.table.fault {
+            Some(fault) => notify::ready(&format!("the self-test failed: {fault}")),
+            None => notify::ready(&format!("{} is {}", view.table.table, view.table.state.mode)),
+        }
+    }
+
+    /// Waits until it has stopped; everything that it owned is closed then.
+    pub async fn ended(self) {
+        if let Err(error) = self.task.await {
+            // A panic of the table's own task: its state can't be trusted, and a restart recovers it from the journal.
+            tracing::error!(%error, "the table ended by a defect");
+        }
+    }
+}
+
+/// Starts the table: self-test, the first events, devices, uplink. Must be called within the daemon's runtime.
+///
+/// A self-test that fails for a cause that may go away is no error: the daemon stays up and says so.
+///
+/// # Errors
+/// A journal in use by another daemon, of another table, or of a newer program.
+pub async fn start(config: GatewayConfig) -> Result<Running, OpenError> {
+    let digest = std::thread::spawn(own_digest);
+    let mut run = Run {
+        run_id: uuid::Uuid::new_v4().to_string(),
+        clock: Arc::new(SystemClock::start()),
+        synchronisation: watch_synchronisation(config.clock),
+        build_sha256: [0; 32],
+        machine: machine(),
+    };
+    let opened = match open(&config, &run, Begin::Continue) {
+        Ok(opened) => Ok(opened),
+        Err(
+            error
+            @ (OpenError::Locked(LockError::Held { .. }) | OpenError::OtherOwner { .. } | OpenError::Newer { .. }),
+        ) => {
+            return Err(error);
+        }
+        Err(
+            error @ (OpenError::Locked(LockError::Io { .. }) | OpenError::Directory { .. } | OpenError::Store { .. }),
+        ) => Err(told(&error)),
+    };
+    run.build_sha256 = digest.join().unwrap_or_default();
+    let begun = match opened {
+        Ok(opened) => restore::begin(&config, &run, opened).await,
+        Err(text) => Err(text),
+    };
+    let (handle, mut house) = House::build(config, run);
+    if let Err(text) = &begun {
+        house.show_failure(text);
+    }
+    let task = tokio::spawn(async move { house.live(begun).await });
+    Ok(Running { handle, task })
+}
+
+fn open(config: &GatewayConfig, run: &Run, begin: Begin) -> Result<Opened, OpenError> {
+    let owner = Owner {
+        site: config.uplink.site.clone(),
+        table: config.uplink.table.clone(),
+    };
+    let options = Options {
+        retention: config.journal.retention,
+        now: run.clock.wall(),
+        begin,
+        faults: None,
+    };
+    Journal::open(&config.journal.directory, &owner, &run.machine, options)
+}
+
+/// What outlives a new journal and a failed self-test.
+pub(super) struct House {
+    pub(super) config: GatewayConfig,
+    pub(super) run: Run,
+    pub(super) inputs: Inputs,
+    pub(super) to_table: mpsc::Sender<Arrival>,
+    pub(super) notices: mpsc::Sender<Notice>,
+    pub(super) view: watch::Sender<Arc<TableView>>,
+    pub(super) state: watch::Sender<TableState>,
+    pub(super) head: watch::Sender<Head>,
+    pub(super) fault: watch::Sender<String>,
+    pub(super) reports: watch::Sender<Reports>,
+}
+
+/// What follows.
+enum Then {
+    Stop,
+    /// A journal is begun, or the self-test tried again.
+    Begin(Begin),
+}
+
+impl House {
+    fn build(config: GatewayConfig, run: Run) -> (Handle, House) {
+        let (to_table, from_devices) = mpsc::channel(DEVICE_INPUTS);
+        let (people, from_people) = mpsc::channel(PEOPLES_INPUTS);
+        let (notices, from_uplink) = mpsc::channel(NOTICES);
+        let (stop, stopped) = watch::channel(false);
+        let (view, seen_view) = watch::channel(Arc::new(first_view(&config, &run)));
+        let (reports, seen_reports) = watch::channel(Reports::default());
+        let clock = run.clock.clone();
+        let idle = Watchdog::from_environment()
+            .longest_sleep()
+            .map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
+        let inputs = Inputs::new(clock.clone(), from_devices, from_people, from_uplink, stopped, idle);
+        let handle = Handle {
+            clock,
+            people,
+            table: seen_view,
+            reports: seen_reports,
+            stop: Arc::new(stop),
+        };
+        let house = House {
+            config,
+            run,
+            inputs,
+            to_table,
+            notices,
+            view,
+            state: watch::channel(TableState::default()).0,
+            head: watch::channel(Head::default()).0,
+            fault: watch::channel(String::new()).0,
+            reports,
+        };
+        (handle, house)
+    }
+
+    /// From the self-test to the stop.
+    async fn live(&mut self, mut begun: Result<Begun, String>) {
+        loop {
+            let then = match begun {
+                Ok(begun) => self.play(begun).await,
+                Err(text) => match self.stay_up(&text).await {
+                    AfterFailure::Stop => Then::Stop,
+                    AfterFailure::TestAgain => Then::Begin(Begin::Continue),
+                },
+            };
+            begun = match then {
+                Then::Stop => return,
+                Then::Begin(how) => match open(&self.config, &self.run, how) {
+                    Ok(opened) => restore::begin(&self.config, &self.run, opened).await,
+                    Err(error) => Err(told(&error)),
+                },
+            };
+        }
+    }
+
+    /// The table plays until it is asked to stop, or until its journal has to begin anew.
+    async fn play(&mut self, begun: Begun) -> Then {
+        let outlets = Outlets {
+            devices: self.start_devices(),
+            view: self.view.clone(),
+            state: self.state.clone(),
+            head: self.head.clone(),
+        };
+        let journal = begun.journal.clone();
+        self.fault.send_replace(String::new());
+        outlets.publish(begun.table.state(), begun.recorder.head());
+        outlets.change_view(|view| journal.path().clone_into(&mut view.journal.path));
+        self.verify_rest(&journal);
+        let uplink = self.start_uplink(&begun);
+        self.inputs.keep(std::iter::once(Input::Started), std::iter::empty());
+        let watched = self.config.clock != ClockSource::None;
+        let mut table_loop = TableLoop {
+            table: begun.table,
+            recorder: begun.recorder,
+            store: Box::new(JournalStore::new(begun.journal, self.config.journal.min_free_bytes)),
+            inputs: &mut self.inputs,
+            outlets,
+            upkeep: Upkeep::new(self.run.synchronisation.clone(), watched, begun.tail),
+            watchdog: Watchdog::from_environment(),
+            clock: self.run.clock.clone(),
+            now: self.run.clock.uptime(),
+        };
+        let ended = table_loop.run().await;
+        // The ports close with the loop; the floor gets what is left meanwhile.
+        drop(table_loop);
+        self.reports.send_replace(Reports::default());
+        if tokio::time::timeout(DRAIN, uplink.stop()).await.is_err() {
+            tracing::error!("the floor's connection did not end in time and was dropped");
+        }
+        restore::close(journal).await;
+        match ended {
+            Ended::Stopped | Ended::StoppedUnrecorded => Then::Stop,
+            Ended::RolledBack(found) => {
+                let text = format!(
+                    "the floor has event {} of journal {}, which this journal does not continue: the disk went back in time",
+                    found.seqno, found.journal_id
+                );
+                tracing::error!("{text}");
+                Then::Begin(Begin::RolledBack { text })
+            }
+        }
+    }
+
+    fn start_devices(&self) -> Vec<(DeviceKind, Box<dyn Device>)> {
+        let mut links = Vec::new();
+        let mut devices: Vec<(DeviceKind, Box<dyn Device>)> = Vec::new();
+        for port in &self.config.ports {
+            let device = device::start(port.clone(), self.to_table.clone(), self.run.clock.clone());
+            links.push(device.report.clone());
+            devices.push((port.kind, Box::new(device)));
+        }
+        self.reports.send_modify(|reports| reports.links = links);
+        devices
+    }
+
+    fn start_uplink(&self, begun: &Begun) -> UplinkHandle {
+        let path = begun.journal.path();
+        let ledger = JournalLedger {
+            journal: begun.journal.clone(),
+            undelivered: begun.undelivered.clone(),
+        };
+        self.start_uplink_with(Some(EventFeed {
+            ledger: Arc::new(ledger),
+            source: feed::current(path),
+            undelivered: begun.undelivered.iter().map(feed::moved_aside).collect(),
+            journal_id: begun.recorder.head().journal_id.clone(),
+            ancestry: feed::ancestry(path),
+            cursor: begun.cursor,
+            head: self.head.subscribe(),
+        }))
+    }
+
+    pub(super) fn start_uplink_with(&self, events: Option<EventFeed>) -> UplinkHandle {
+        let feed = Feed {
+            events,
+            state: self.state.subscribe(),
+            fault: self.fault.subscribe(),
+            notices: self.notices.clone(),
+            clock: self.run.clock.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        };
+        let uplink = uplink::start(self.config.uplink.clone(), feed);
+        let report = uplink.report.clone();
+        self.reports.send_modify(|reports| reports.uplink = Some(report));
+        uplink
+    }
+
+    /// What opening did not verify is verified beside play; what it finds holds the next round.
+    fn verify_rest(&self, journal: &Journal) {
+        let notices = self.notices.clone();
+        journal.verify_rest(move |found| {
+            let text = match found {
+                Ok(report) => match report.bad {
+                    Some(bad) => format!("the older part of the journal is damaged: {}", bad.text),
+                    None => return,
+                },
+                Err(error) => format!("the older part of the journal can't be verified: {}", told(&error)),
+            };
+            let notice = Notice::Condition {
+                condition: Condition::JournalDamaged,
+                text,
+                standing: true,
+            };
+            // A table that has stopped needs no telling; the next start verifies again.
+            let _stopped = notices.blocking_send(notice);
+        });
+    }
+}
+
+/// What people see before the first event.
+fn first_view(config: &GatewayConfig, run: &Run) -> TableView {
+    let (game, style, layout) = restore::game_words(&config.game);
+    TableView {
+        site: config.uplink.site.clone(),
+        table: config.uplink.table.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        run_id: run.run_id.clone(),
+        started_unix_ms: run.clock.wall().as_unix_micros() / 1000,
+        game: game.to_owned(),
+        style: Some(style.to_owned()),
+        layout: layout.to_owned(),
+        state: StateView {
+            mode: "self_test".to_owned(),
+            ..StateView::default()
+        },
+        fault: None,
+        approval_enforced: config.game.approved_serials.is_some(),
+        journal: JournalView {
+            path: journal::file_in(&config.journal.directory),
+            ..JournalView::default()
+        },
+        clock: ClockQuality::Unsynchronised,
+    }
+}
+
+/// SHA-256 of this program's file; zeros when it can't be read.
+fn own_digest() -> [u8; 32] {
+    let digest = || -> std::io::Result<[u8; 32]> {
+        let mut program = std::fs::File::open("/proc/self/exe")?;
+        let mut sha256 = Sha256::new();
+        std::io::copy(&mut program, &mut Hashing(&mut sha256))?;
+        Ok(sha256.finalize().into())
+    };
+    digest().unwrap_or_else(|error| {
+        tracing::warn!(%error, "this program's own file can't be read: its digest is recorded as zeros");
+        [0; 32]
+    })
+}
+
+/// Hashes what is written to it.
+struct Hashing<'a>(&'a mut Sha256);
+
+impl std::io::Write for Hashing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What identifies this PC: its machine id, else its host name.
+fn machine() -> String {
+    let id = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    match id.trim() {
+        "" => nix::unistd::gethostname()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        id => id.to_owned(),
+    }
+}
