@@ -1,6 +1,7 @@
 //! How a command finds its daemon and acts through it.
 
 use super::ending::{Failure, Status, print, print_json};
+use crate::config::{self, Config};
 use crate::control::client::{Client, ClientError, instances};
 use crate::control::{Act, Answer, Request};
 use crate::gateway::View;
@@ -64,9 +65,7 @@ impl Reach {
 
     fn socket_for(&self, purpose: Purpose, directory: &Path) -> Result<PathBuf, Failure> {
         if let Some(file) = &self.config {
-            // Filled in with the configuration.
-            let _ = (file, purpose);
-            return Err(Failure::usage("--config: not yet"));
+            return configured_socket(file, purpose);
         }
         if let Some(path) = &self.socket {
             return Ok(match purpose {
@@ -85,6 +84,30 @@ impl Reach {
             Purpose::Act => directory.join(format!("{instance}.supervisor.sock")),
         })
     }
+}
+
+/// The socket that the configuration names, or gives by the file's name.
+fn configured_socket(file: &Path, purpose: Purpose) -> Result<PathBuf, Failure> {
+    let control = configuration(file)?.control;
+    Ok(match purpose {
+        Purpose::Look => control.socket,
+        Purpose::Act => control.supervisor_socket,
+    })
+}
+
+/// The configuration in `file`, with the environment over it.
+///
+/// # Errors
+/// Exit status 3, with all problems.
+pub fn configuration(file: &Path) -> Result<Config, Failure> {
+    let environment: Vec<_> = std::env::vars_os().collect();
+    config::load(file, &environment).map_err(|problems| {
+        let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
+        Failure {
+            status: Status::Configuration,
+            text: format!("the configuration is refused:\n{}", said.join("\n")),
+        }
+    })
 }
 
 /// The supervisors' socket that belongs to the socket for looking at `path`, by the names that the daemon gives them.

@@ -5,9 +5,11 @@ pub mod daemon;
 pub mod devices;
 pub mod ending;
 pub mod lock;
+pub mod log;
 pub mod picture;
 pub mod round;
 pub mod rules;
+pub mod run;
 pub mod status;
 
 use clap::{Parser, Subcommand};
@@ -23,6 +25,9 @@ pub struct Cli {
 /// One variant per command; each command's arguments and code live in its own file.
 #[derive(Subcommand, Debug)]
 enum Command {
+    /// The daemon of one table.
+    #[command(after_help = "Example:\n  tablegate run --config /etc/tablegate/TS-07.toml")]
+    Run(run::RunArgs),
     /// Table, round, devices, link quality, backlog, alerts and locks.
     #[command(after_help = "Example:\n  tablegate status --instance TS-07")]
     Status(status::StatusArgs),
@@ -48,6 +53,7 @@ enum Command {
 pub fn main() -> std::process::ExitCode {
     let cli = Cli::parse();
     ending::end(match cli.command {
+        Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

@@ -74,7 +74,6 @@ impl Converter<'_> {
                     game: GameConfig::TaiSai(game),
                     approved_serials: None,
                 },
-                journal_directory: journal.directory.clone(),
                 clock,
                 config_sha256: [0; 32],
             },

@@ -4,7 +4,6 @@
 //! lamps, readout and broker learn of it.
 
 pub mod clock;
-mod feed;
 mod inputs;
 mod notify;
 mod outlets;
@@ -37,21 +36,30 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// Everything that the gateway is started with. Checked by whoever makes it; site and table are the uplink's.
+/// What the loop is started with. Checked by whoever makes it.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
+    /// `[table] site`.
+    pub site: String,
+    /// `[table] id`.
+    pub table: String,
     /// The game and its settings.
     pub game: TableConfig,
+    /// Where "synchronised" comes from.
+    pub clock: ClockSource,
+    /// SHA-256 of the effective configuration in canonical form.
+    pub config_sha256: [u8; 32],
+}
+
+/// What the rooms around the loop are started with.
+#[derive(Clone, Debug)]
+pub struct Rooms {
     /// One for each device.
     pub ports: Vec<PortConfig>,
     /// The journal.
     pub journal: JournalConfig,
     /// The floor.
     pub uplink: UplinkConfig,
-    /// Where "synchronised" comes from.
-    pub clock: ClockSource,
-    /// SHA-256 of the effective configuration in canonical form.
-    pub config_sha256: [u8; 32],
 }
 
 /// What the table can be asked and told from outside. Cheap to clone; whoever holds one can't hold the table up.

@@ -5,7 +5,7 @@ use super::GatewayConfig;
 use super::clock::Synchronisation;
 use super::recorder::{Batch, Recorder, TooLarge, gateway_fact};
 use super::table_loop::condition_input;
-use crate::journal::{Carried, Journal, MovedAside, Opened, ReadError, Seqno};
+use crate::journal::{Carried, Journal, MovedAside, Opened, ReadError, Reader, Seqno, decode};
 use crate::rules::RULES_VERSION;
 use crate::table::event::{
     Body, CheckpointRecorded, Event, Fact, GatewayStarted, JournalStarted, JournalStartedReason, Predecessor,
@@ -14,7 +14,9 @@ use crate::table::event::{
 use crate::table::input::Condition;
 use crate::table::{GameConfig, Table, TableConfig};
 use crate::time::{Clock, Timestamp};
+use crate::uplink::Ancestry;
 use std::error::Error;
+use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -78,7 +80,7 @@ pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> 
         None => (None, None),
     };
     let source = carried.unwrap_or(Carried { checkpoint, tail });
-    let names = (config.uplink.site.as_str(), config.uplink.table.as_str());
+    let names = (config.site.as_str(), config.table.as_str());
     let mut recorder = Recorder::new(names, &run.run_id, head, run.clock.clone(), run.synchronisation.clone());
     let Restored {
         mut table,
@@ -126,8 +128,8 @@ fn first_events(
         let started = JournalStarted {
             reason: reason.into(),
             predecessor,
-            site: config.uplink.site.clone(),
-            table: config.uplink.table.clone(),
+            site: config.site.clone(),
+            table: config.table.clone(),
             machine: run.machine.clone(),
         };
         recorder.extend(&mut batch, now, vec![gateway_fact(Body::JournalStarted(started))])?;
@@ -213,6 +215,29 @@ fn condition_of(reason: JournalStartedReason) -> Option<Condition> {
         JournalStartedReason::RolledBack => Some(Condition::JournalRolledBack),
         JournalStartedReason::First | JournalStartedReason::Unspecified => None,
     }
+}
+
+/// Which journals came before the one at `path`, as far as it knows.
+pub(super) fn ancestry(path: &Path) -> Ancestry {
+    let Ok(mut reader) = Reader::open(path) else {
+        return Ancestry::Unreadable;
+    };
+    let mut known: Vec<String> = match reader.infos() {
+        Ok(infos) => infos.moved_aside.into_iter().map(|aside| aside.journal_id).collect(),
+        Err(_) => return Ancestry::Unreadable,
+    };
+    // The first event may have expired; then so has everything that a predecessor published.
+    let first = reader.page(1, 1, 1).unwrap_or_default();
+    let started = first.first().and_then(|record| decode(record).ok());
+    if let Some(Body::JournalStarted(started)) = started.and_then(|event| event.body)
+        && let Some(predecessor) = started.predecessor
+    {
+        known.push(predecessor.journal_id);
+    }
+    if known.iter().any(String::is_empty) {
+        return Ancestry::Unreadable;
+    }
+    Ancestry::Known(known)
 }
 
 /// Records that the self-test failed, where the journal still takes it, and closes the journal.

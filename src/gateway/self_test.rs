@@ -5,7 +5,7 @@ use super::Refusal;
 use super::inputs::Wake;
 use super::notify::{self, Watchdog};
 use super::outlets::JOURNAL_FAILED_READOUT;
-use super::start::House;
+use super::start::{House, stop_uplink};
 use crate::device::{self, DeviceHandle, Wish};
 use crate::table::event::{Mode, TableState};
 use crate::table::indicators::Readout;
@@ -14,9 +14,6 @@ use std::time::Duration;
 
 /// A failed self-test is tried again this often: a disk that is mounted late must not need a visit.
 const TEST_AGAIN: Duration = Duration::from_secs(30);
-
-/// The floor's connection has only a fault to say good-bye with.
-const FAREWELL: Duration = Duration::from_secs(12);
 
 /// How it goes on after a failed self-test.
 pub(super) enum AfterFailure {
@@ -69,18 +66,12 @@ impl House {
             watchdog.progress(self.run.clock.uptime());
         };
         drop(terminal);
-        if tokio::time::timeout(FAREWELL, uplink.stop()).await.is_err() {
-            tracing::error!("the floor's connection did not end in time and was dropped");
-        }
+        stop_uplink(uplink).await;
         after
     }
 
     fn start_terminal(&self) -> Option<DeviceHandle> {
-        let port = self
-            .config
-            .ports
-            .iter()
-            .find(|port| port.kind == DeviceKind::Terminal)?;
+        let port = self.rooms.ports.iter().find(|port| port.kind == DeviceKind::Terminal)?;
         let terminal = device::start(port.clone(), self.to_table.clone(), self.run.clock.clone());
         let report = terminal.report.clone();
         self.reports.send_modify(|reports| reports.links = vec![report]);

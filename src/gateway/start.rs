@@ -1,7 +1,6 @@
 //! What starts and stops whom: self-test, devices, uplink, loop; and what stays up when the self-test has failed.
 
 use super::clock::{SystemClock, watch_synchronisation};
-use super::feed::{self, JournalLedger};
 use super::inputs::Inputs;
 use super::notify::{self, Watchdog};
 use super::outlets::{Device, Outlets};
@@ -11,9 +10,9 @@ use super::store::JournalStore;
 use super::table_loop::{Ended, TableLoop};
 use super::upkeep::{LOOK_EVERY, Upkeep};
 use super::view::{JournalView, StateView, TableView};
-use super::{ClockSource, GatewayConfig, Handle, Reports};
+use super::{ClockSource, GatewayConfig, Handle, Reports, Rooms};
 use crate::device;
-use crate::journal::{self, Begin, Journal, LockError, OpenError, Opened, Options, Owner};
+use crate::journal::{self, Begin, Journal, JournalConfig, LockError, OpenError, Opened, Options, Owner};
 use crate::table::event::{ClockQuality, Head, TableState};
 use crate::table::input::{Arrival, Condition, DeviceKind, Input};
 use crate::uplink::{self, EventFeed, Feed, Notice, UplinkHandle};
@@ -72,7 +71,7 @@ impl Running {
 ///
 /// # Errors
 /// A journal in use by another daemon, of another table, or of a newer program.
-pub async fn start(config: GatewayConfig) -> Result<Running, OpenError> {
+pub async fn start(config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenError> {
     let digest = std::thread::spawn(own_digest);
     let mut run = Run {
         run_id: uuid::Uuid::new_v4().to_string(),
@@ -81,7 +80,7 @@ pub async fn start(config: GatewayConfig) -> Result<Running, OpenError> {
         build_sha256: [0; 32],
         machine: machine(),
     };
-    let opened = match open(&config, &run, Begin::Continue) {
+    let opened = match open(&config, &rooms.journal, &run, Begin::Continue) {
         Ok(opened) => Ok(opened),
         Err(
             error
@@ -98,7 +97,7 @@ pub async fn start(config: GatewayConfig) -> Result<Running, OpenError> {
         Ok(opened) => restore::begin(&config, &run, opened).await,
         Err(text) => Err(text),
     };
-    let (handle, mut house) = House::build(config, run);
+    let (handle, mut house) = House::build(config, rooms, run);
     if let Err(text) = &begun {
         house.show_failure(text);
     }
@@ -106,23 +105,24 @@ pub async fn start(config: GatewayConfig) -> Result<Running, OpenError> {
     Ok(Running { handle, task })
 }
 
-fn open(config: &GatewayConfig, run: &Run, begin: Begin) -> Result<Opened, OpenError> {
+fn open(config: &GatewayConfig, journal: &JournalConfig, run: &Run, begin: Begin) -> Result<Opened, OpenError> {
     let owner = Owner {
-        site: config.uplink.site.clone(),
-        table: config.uplink.table.clone(),
+        site: config.site.clone(),
+        table: config.table.clone(),
     };
     let options = Options {
-        retention: config.journal.retention,
+        retention: journal.retention,
         now: run.clock.wall(),
         begin,
         faults: None,
     };
-    Journal::open(&config.journal.directory, &owner, &run.machine, options)
+    Journal::open(&journal.directory, &owner, &run.machine, options)
 }
 
 /// What outlives a new journal and a failed self-test.
 pub(super) struct House {
     pub(super) config: GatewayConfig,
+    pub(super) rooms: Rooms,
     pub(super) run: Run,
     pub(super) inputs: Inputs,
     pub(super) to_table: mpsc::Sender<Arrival>,
@@ -142,12 +142,12 @@ enum Then {
 }
 
 impl House {
-    fn build(config: GatewayConfig, run: Run) -> (Handle, House) {
+    fn build(config: GatewayConfig, rooms: Rooms, run: Run) -> (Handle, House) {
         let (to_table, from_devices) = mpsc::channel(DEVICE_INPUTS);
         let (people, from_people) = mpsc::channel(PEOPLES_INPUTS);
         let (notices, from_uplink) = mpsc::channel(NOTICES);
         let (stop, stopped) = watch::channel(false);
-        let (view, seen_view) = watch::channel(Arc::new(first_view(&config, &run)));
+        let (view, seen_view) = watch::channel(Arc::new(first_view(&config, &rooms.journal, &run)));
         let (reports, seen_reports) = watch::channel(Reports::default());
         let clock = run.clock.clone();
         let idle = Watchdog::from_environment()
@@ -163,6 +163,7 @@ impl House {
         };
         let house = House {
             config,
+            rooms,
             run,
             inputs,
             to_table,
@@ -188,7 +189,7 @@ impl House {
             };
             begun = match then {
                 Then::Stop => return,
-                Then::Begin(how) => match open(&self.config, &self.run, how) {
+                Then::Begin(how) => match open(&self.config, &self.rooms.journal, &self.run, how) {
                     Ok(opened) => restore::begin(&self.config, &self.run, opened).await,
                     Err(error) => Err(told(&error)),
                 },
@@ -215,7 +216,7 @@ impl House {
         let mut table_loop = TableLoop {
             table: begun.table,
             recorder: begun.recorder,
-            store: Box::new(JournalStore::new(begun.journal, self.config.journal.min_free_bytes)),
+            store: Box::new(JournalStore::new(begun.journal, self.rooms.journal.min_free_bytes)),
             inputs: &mut self.inputs,
             outlets,
             upkeep: Upkeep::new(self.run.synchronisation.clone(), watched, begun.tail),
@@ -227,9 +228,7 @@ impl House {
         // The ports close with the loop; the floor gets what is left meanwhile.
         drop(table_loop);
         self.reports.send_replace(Reports::default());
-        if tokio::time::timeout(DRAIN, uplink.stop()).await.is_err() {
-            tracing::error!("the floor's connection did not end in time and was dropped");
-        }
+        stop_uplink(uplink).await;
         restore::close(journal).await;
         match ended {
             Ended::Stopped | Ended::StoppedUnrecorded => Then::Stop,
@@ -247,7 +246,7 @@ impl House {
     fn start_devices(&self) -> Vec<(DeviceKind, Box<dyn Device>)> {
         let mut links = Vec::new();
         let mut devices: Vec<(DeviceKind, Box<dyn Device>)> = Vec::new();
-        for port in &self.config.ports {
+        for port in &self.rooms.ports {
             let device = device::start(port.clone(), self.to_table.clone(), self.run.clock.clone());
             links.push(device.report.clone());
             devices.push((port.kind, Box::new(device)));
@@ -256,24 +255,18 @@ impl House {
         devices
     }
 
-    fn start_uplink(&self, begun: &Begun) -> UplinkHandle {
-        let path = begun.journal.path();
-        let ledger = JournalLedger {
-            journal: begun.journal.clone(),
-            undelivered: begun.undelivered.clone(),
-        };
-        self.start_uplink_with(Some(EventFeed {
-            ledger: Arc::new(ledger),
-            source: feed::current(path),
-            undelivered: begun.undelivered.iter().map(feed::moved_aside).collect(),
-            journal_id: begun.recorder.head().journal_id.clone(),
-            ancestry: feed::ancestry(path),
-            cursor: begun.cursor,
-            head: self.head.subscribe(),
-        }))
+    fn start_uplink(&self, begun: &Begun) -> Option<UplinkHandle> {
+        self.start_uplink_with(Some(EventFeed::new(
+            &begun.journal,
+            begun.recorder.head().journal_id.clone(),
+            begun.cursor,
+            begun.undelivered.clone(),
+            restore::ancestry(begun.journal.path()),
+            self.head.subscribe(),
+        )))
     }
 
-    pub(super) fn start_uplink_with(&self, events: Option<EventFeed>) -> UplinkHandle {
+    pub(super) fn start_uplink_with(&self, events: Option<EventFeed>) -> Option<UplinkHandle> {
         let feed = Feed {
             events,
             state: self.state.subscribe(),
@@ -282,10 +275,18 @@ impl House {
             clock: self.run.clock.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        let uplink = uplink::start(self.config.uplink.clone(), feed);
-        let report = uplink.report.clone();
-        self.reports.send_modify(|reports| reports.uplink = Some(report));
-        uplink
+        match uplink::start(self.rooms.uplink.clone(), feed) {
+            Ok(uplink) => {
+                let report = uplink.report.clone();
+                self.reports.send_modify(|reports| reports.uplink = Some(report));
+                Some(uplink)
+            }
+            Err(error) => {
+                // The table plays on; events wait in the journal.
+                tracing::error!(%error, "the floor's connection could not be started");
+                None
+            }
+        }
     }
 
     /// What opening did not verify is verified beside play; what it finds holds the next round.
@@ -310,12 +311,20 @@ impl House {
     }
 }
 
+/// The floor gets what is left, within limits.
+pub(super) async fn stop_uplink(uplink: Option<UplinkHandle>) {
+    let Some(uplink) = uplink else { return };
+    if tokio::time::timeout(DRAIN, uplink.stop()).await.is_err() {
+        tracing::error!("the floor's connection did not end in time and was dropped");
+    }
+}
+
 /// What people see before the first event.
-fn first_view(config: &GatewayConfig, run: &Run) -> TableView {
+fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> TableView {
     let (game, style, layout) = restore::game_words(&config.game);
     TableView {
-        site: config.uplink.site.clone(),
-        table: config.uplink.table.clone(),
+        site: config.site.clone(),
+        table: config.table.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         run_id: run.run_id.clone(),
         started_unix_ms: run.clock.wall().as_unix_micros() / 1000,
@@ -329,7 +338,7 @@ fn first_view(config: &GatewayConfig, run: &Run) -> TableView {
         fault: None,
         approval_enforced: config.game.approved_serials.is_some(),
         journal: JournalView {
-            path: journal::file_in(&config.journal.directory),
+            path: journal::file_in(&journal.directory),
             ..JournalView::default()
         },
         clock: ClockQuality::Unsynchronised,

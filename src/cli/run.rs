@@ -1,0 +1,128 @@
+//! `tablegate run`: the daemon of one table. One thread for everything but the journal's disk.
+
+use super::daemon::configuration;
+use super::ending::{Failure, Status};
+use crate::config::Config;
+use crate::control;
+use crate::gateway::{self, Rooms, Running};
+use crate::journal::OpenError;
+use clap::{Args, ValueEnum};
+use std::error::Error;
+use std::path::PathBuf;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// Arguments of `run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The table's configuration.
+    #[arg(long, value_name = "FILE")]
+    config: PathBuf,
+    /// How much to log.
+    #[arg(long, value_enum, default_value_t = LogLevel::Info)]
+    log_level: LogLevel,
+}
+
+/// How much is logged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum LogLevel {
+    /// What keeps the table from playing.
+    Error,
+    /// And what may soon.
+    Warn,
+    /// And what begins and ends.
+    Info,
+    /// And what each part does.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<LogLevel> for tracing::level_filters::LevelFilter {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Error => Self::ERROR,
+            LogLevel::Warn => Self::WARN,
+            LogLevel::Info => Self::INFO,
+            LogLevel::Debug => Self::DEBUG,
+            LogLevel::Trace => Self::TRACE,
+        }
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+/// Exit status 3: the configuration is refused, or the journal is another table's. 4: the journal is of a newer program.
+/// 1: anything else that keeps the daemon from starting.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let config = configuration(&args.config)?;
+    super::log::to_journald_or_stderr(args.log_level.into());
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?
+        .block_on(daemon(config))
+}
+
+async fn daemon(config: Config) -> Result<(), Failure> {
+    // Before anything is opened: a stop that comes during the start must be a clean one.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let rooms = Rooms {
+        ports: config.ports,
+        journal: config.journal,
+        uplink: config.uplink,
+    };
+    let running = gateway::start(config.gateway, rooms).await.map_err(refused)?;
+    let serving = serve(&running, &config.control);
+    let control = match serving {
+        Ok(control) => control,
+        Err(failure) => {
+            running.handle().stop();
+            running.ended().await;
+            return Err(failure);
+        }
+    };
+    running.tell_ready();
+    tokio::select! {
+        _ = terminate.recv() => tracing::info!("asked to stop"),
+        _ = interrupt.recv() => tracing::info!("interrupted: stopping"),
+    }
+    running.handle().stop();
+    tokio::select! {
+        () = running.ended() => {}
+        // Whoever asks twice wants it now; the journal is whole at any moment.
+        _ = terminate.recv() => tracing::warn!("asked to stop again: stopping at once"),
+        _ = interrupt.recv() => tracing::warn!("interrupted again: stopping at once"),
+    }
+    control.stop().await;
+    Ok(())
+}
+
+fn serve(running: &Running, config: &control::ControlConfig) -> Result<control::Control, Failure> {
+    control::serve(config, &running.handle()).map_err(|error| Failure::failed(told(&error)))
+}
+
+/// A journal that this daemon may not use, in words and with the exit status for it.
+fn refused(error: OpenError) -> Failure {
+    let status = match &error {
+        OpenError::OtherOwner { .. } => Status::Configuration,
+        OpenError::Newer { .. } => Status::NewerJournal,
+        OpenError::Locked(_) | OpenError::Directory { .. } | OpenError::Store { .. } => Status::Failed,
+    };
+    Failure {
+        status,
+        text: told(&error),
+    }
+}
+
+/// An error with its causes.
+fn told(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        text.push_str(": ");
+        text.push_str(&deeper.to_string());
+        cause = deeper.source();
+    }
+    text
+}
