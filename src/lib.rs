@@ -77,6 +77,8 @@ pub mod display;
 pub mod gateway;
 pub mod journal;
 pub mod rules;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod table;
 pub mod time;
 pub mod uplink;

@@ -262,6 +262,15 @@ impl Device {
         self.session.is_some()
     }
 
+    /// Whether a report would go out at once: in session, the status given, nothing unacknowledged, nothing waiting.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        let idle = |session: &Session| {
+            session.status == StatusState::Given && session.sending.is_idle() && session.queue.is_empty()
+        };
+        self.session.as_ref().is_some_and(idle)
+    }
+
     /// The device's clock at `at`, in milliseconds; wraps.
     #[must_use]
     pub fn uptime_ms(&self, at: Uptime) -> u32 {

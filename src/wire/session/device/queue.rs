@@ -50,6 +50,10 @@ impl Queue {
         self.waiting.push_front(status);
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     pub(super) fn pop(&mut self) -> Option<Waiting> {
         self.waiting.pop_front()
     }

@@ -1,0 +1,230 @@
+//! A dealer who plays tai-sai on three simulated devices, going by what can be seen: readout, lamps, whether the tumbler is free.
+
+use super::engine::Trouble;
+use super::{Lamps, Spun, Terminal, Tumbler};
+use crate::wire::message::Cover;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// The fewest spins of a tumble.
+const SPINS: u32 = 3;
+/// A cover counts as off after 300 ms; nothing that can be seen says that it does.
+const COVER_COUNTS: Duration = Duration::from_millis(350);
+/// Settlement presses before the dealer calls for help.
+const MAX_SETTLE_PRESSES: u32 = 5;
+
+/// How a dealer goes about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Pace {
+    /// Before each act, for people who watch.
+    pub before_act: Duration,
+    /// How long to wait for anything that should happen.
+    pub patience: Duration,
+    /// From the accepted entry to the settlement press: the table takes none before its `settle_after_ms`.
+    pub settle_after: Duration,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace {
+            before_act: Duration::ZERO,
+            patience: Duration::from_secs(15),
+            settle_after: Duration::from_millis(3100),
+        }
+    }
+}
+
+/// What the terminal answered to ENTER.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// It took it.
+    Accepted,
+    /// It shows this code.
+    Refused(String),
+}
+
+/// A round as the dealer saw it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Played {
+    /// Lamps that were lit.
+    pub lit: BTreeSet<u32>,
+    /// From ENTER to the first lit lamp.
+    pub entry_to_lamps: Duration,
+}
+
+/// Why a dealer stops.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Stuck {
+    /// Something didn't happen.
+    #[error(transparent)]
+    Trouble(#[from] Trouble),
+    /// The tumbler doesn't spin.
+    #[error("the tumbler is inhibited")]
+    Inhibited,
+    /// The terminal shows a code where none is expected.
+    #[error("the terminal shows {code} {after}")]
+    Refused {
+        /// What it shows.
+        code: String,
+        /// After which act.
+        after: &'static str,
+    },
+}
+
+/// A dealer at a table. Its parts can also be played one by one.
+#[derive(Debug)]
+pub struct Dealer {
+    /// The tumbler.
+    pub tumbler: Tumbler,
+    /// The terminal.
+    pub terminal: Terminal,
+    /// The layout.
+    pub lamps: Lamps,
+    /// How to go about it.
+    pub pace: Pace,
+}
+
+impl Dealer {
+    /// One whole round with these dice: tumble, bets, bell, uncover, entry, lamps, settlement, cover on again.
+    ///
+    /// # Errors
+    /// When something that should happen doesn't, within the dealer's patience.
+    pub async fn play(&self, faces: [u8; 3]) -> Result<Played, Stuck> {
+        self.tumble(faces).await?;
+        self.wait_for_bets().await?;
+        self.no_more_bets().await?;
+        self.uncover().await;
+        let entered = Instant::now();
+        if let Answer::Refused(code) = self.enter(&faces.map(u32::from)).await? {
+            let after = "after the entry";
+            return Err(Stuck::Refused { code, after });
+        }
+        let lit = self.see_lamps().await?;
+        let entry_to_lamps = entered.elapsed();
+        self.settle(entered).await?;
+        self.tumbler.cover(Cover::On).await;
+        Ok(Played { lit, entry_to_lamps })
+    }
+
+    /// Waits until the tumbler is free, then spins it three times under its cover; `faces` will lie there.
+    ///
+    /// # Errors
+    /// When it stays inhibited, or doesn't come to rest.
+    pub async fn tumble(&self, faces: [u8; 3]) -> Result<(), Stuck> {
+        self.breathe().await;
+        let patience = self.pace.patience;
+        self.tumbler.cover(Cover::On).await;
+        self.tumbler
+            .wait("a free tumbler", |view| !view.inhibited, patience)
+            .await?;
+        self.tumbler.load_dice(faces).await;
+        let done = self.tumbler.view().spins.wrapping_add(SPINS);
+        if self.tumbler.spin(SPINS).await == Spun::Inhibited {
+            return Err(Stuck::Inhibited);
+        }
+        self.tumbler
+            .wait("dice at rest", |view| view.spins == done && !view.spinning, patience)
+            .await?;
+        Ok(())
+    }
+
+    /// Waits for "place your bets": the tumbler is inhibited from then on.
+    ///
+    /// # Errors
+    /// When bets don't open.
+    pub async fn wait_for_bets(&self) -> Result<(), Stuck> {
+        self.tumbler
+            .wait("bets to open", |view| view.inhibited, self.pace.patience)
+            .await?;
+        Ok(())
+    }
+
+    /// Rings the bell and waits for the new entry number that closing bets brings.
+    ///
+    /// # Errors
+    /// When bets don't close.
+    pub async fn no_more_bets(&self) -> Result<(), Stuck> {
+        self.breathe().await;
+        let before = self.terminal.view().entry;
+        self.terminal.ring().await;
+        self.terminal
+            .wait("bets to close", |view| view.entry != before, self.pace.patience)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes the cover off and lets everyone see.
+    pub async fn uncover(&self) {
+        self.breathe().await;
+        self.tumbler.cover(Cover::Off).await;
+        tokio::time::sleep(COVER_COUNTS).await;
+    }
+
+    /// Presses these keys and ENTER, and waits for the answer.
+    ///
+    /// # Errors
+    /// When the terminal takes no keys, or gives no answer.
+    pub async fn enter(&self, keys: &[u32]) -> Result<Answer, Stuck> {
+        self.breathe().await;
+        let patience = self.pace.patience;
+        self.terminal
+            .wait("a terminal that takes keys", |view| !view.locked, patience)
+            .await?;
+        let before = self.terminal.view().readouts;
+        for key in keys {
+            self.terminal.press(*key).await;
+        }
+        self.terminal.enter().await;
+        let view = self
+            .terminal
+            .wait("an answer on the readout", |view| view.readouts > before, patience)
+            .await?;
+        Ok(match view.readout.strip_prefix('E') {
+            Some(_) => Answer::Refused(view.readout),
+            None => Answer::Accepted,
+        })
+    }
+
+    /// Waits until lamps are lit.
+    ///
+    /// # Errors
+    /// When they stay dark.
+    pub async fn see_lamps(&self) -> Result<BTreeSet<u32>, Stuck> {
+        let view = self
+            .lamps
+            .wait("lit lamps", |view| !view.lit.is_empty(), self.pace.patience)
+            .await?;
+        Ok(view.lit)
+    }
+
+    /// Wagers are paid: an empty ENTER, not too soon after what was `entered`, until the lamps go out.
+    ///
+    /// # Errors
+    /// When the terminal refuses again and again, or the lamps stay lit.
+    pub async fn settle(&self, entered: Instant) -> Result<(), Stuck> {
+        let mut earliest = entered + self.pace.settle_after;
+        let mut refusal = String::new();
+        for _ in 0..MAX_SETTLE_PRESSES {
+            tokio::time::sleep_until(earliest).await;
+            match self.enter(&[]).await? {
+                Answer::Accepted => {
+                    self.lamps
+                        .wait("dark lamps", |view| view.commanded.is_empty(), self.pace.patience)
+                        .await?;
+                    return Ok(());
+                }
+                Answer::Refused(code) => refusal = code,
+            }
+            earliest = Instant::now() + self.pace.settle_after;
+        }
+        Err(Stuck::Refused {
+            code: refusal,
+            after: "after the settlement press",
+        })
+    }
+
+    async fn breathe(&self) {
+        tokio::time::sleep(self.pace.before_act).await;
+    }
+}

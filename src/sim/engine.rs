@@ -1,0 +1,550 @@
+//! What every simulated device has in common: its task, its pty, its link, and the handle that scripts and watches it.
+
+use super::line::{Faults, Line};
+use super::pty::Pty;
+use crate::time::Uptime;
+use crate::wire::message::{DeviceFault, DeviceKind, DigestReply, FaultState, from_device, to_device};
+use crate::wire::session::{Device, DeviceConfig, DeviceEvent};
+use sha2::{Digest, Sha256};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+/// Acts that wait for their device. A script waits for each; only several scripts at once get here.
+const MAX_ACTS: usize = 16;
+/// Bytes read at once; a frame is at most 209.
+const READ_AT_ONCE: usize = 1024;
+
+/// What every simulated device is started with.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Setup {
+    /// Where the port appears: a symlink to a pty, in a folder that exists.
+    pub link: PathBuf,
+    /// Printable ASCII, at most 32 bytes.
+    pub serial_number: String,
+    /// Printable ASCII, at most 32 bytes.
+    pub firmware: String,
+    /// Its pretended firmware image.
+    pub image: Vec<u8>,
+    /// What it says it is, when that isn't what it is.
+    pub pretends: Option<DeviceKind>,
+    /// Of the line; retries are timed by it.
+    pub baud: u32,
+    /// For faults, dice and boot numbers.
+    pub seed: u64,
+}
+
+impl Setup {
+    /// A healthy device under `link`.
+    #[must_use]
+    pub fn new(link: impl AsRef<Path>, serial_number: &str, seed: u64) -> Self {
+        Setup {
+            link: link.as_ref().to_owned(),
+            serial_number: serial_number.to_owned(),
+            firmware: "sim-1.0".to_owned(),
+            image: b"sim-1.0".to_vec(),
+            pretends: None,
+            baud: 115_200,
+            seed,
+        }
+    }
+}
+
+/// Whether a device hears its line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Hearing {
+    /// No session: it ignores keys and shows `---`.
+    NoSession,
+    /// In session.
+    Session,
+}
+
+/// What can be seen of any device's link.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct LineView {
+    /// Plugged in.
+    pub plugged: bool,
+    /// In session or not.
+    pub hearing: Hearing,
+    /// Sessions since the device was started.
+    pub sessions: u64,
+    /// How often the host was found gone for the hold time.
+    pub host_gone: u64,
+    /// Valid frames heard since the last boot.
+    pub frames_in: u64,
+    /// Frames sent since the last boot, repeats included.
+    pub frames_out: u64,
+    /// DATA sent again since the last boot.
+    pub repeats_out: u64,
+    /// Changes at each boot.
+    pub boot_id: u32,
+    /// What is wrong with the line.
+    pub faults: Faults,
+}
+
+/// A condition that didn't come.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Trouble {
+    /// Waited long enough.
+    #[error("waited {within:?} for {what}, and saw {seen}")]
+    NotSeen {
+        /// For what.
+        what: String,
+        /// How long.
+        within: Duration,
+        /// What was there instead.
+        seen: String,
+    },
+    /// The device's task has ended.
+    #[error("the simulated device has ended")]
+    Ended,
+}
+
+/// Something about the device as such, whatever its kind.
+#[derive(Clone, Debug)]
+pub(super) enum Common {
+    Unplug,
+    Replug,
+    Faults(Faults),
+    Noise(usize),
+    Reboot,
+    Identify { serial_number: String, firmware: String },
+    Pretend(Option<DeviceKind>),
+    RaiseFault { code: u32, text: String },
+    ClearFault { code: u32 },
+}
+
+#[derive(Debug)]
+enum Act<A> {
+    Common(Common),
+    Own(A),
+}
+
+/// A running simulated device. Dropping it unplugs and ends the device.
+#[derive(Debug)]
+pub struct Handle<A, V> {
+    acts: mpsc::Sender<(Act<A>, oneshot::Sender<()>)>,
+    view: watch::Receiver<V>,
+    task: JoinHandle<()>,
+}
+
+impl<A, V> Drop for Handle<A, V> {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl<A, V: Clone + std::fmt::Debug> Handle<A, V> {
+    /// What it shows now.
+    #[must_use]
+    pub fn view(&self) -> V {
+        self.view.borrow().clone()
+    }
+
+    /// To see each change.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<V> {
+        self.view.clone()
+    }
+
+    /// Waits until the device shows something, and returns what it shows then.
+    ///
+    /// # Errors
+    /// When it isn't seen within the time; `what` is for the message.
+    pub async fn wait(&self, what: &str, seen: impl FnMut(&V) -> bool, within: Duration) -> Result<V, Trouble> {
+        let mut view = self.view.clone();
+        let found = tokio::time::timeout(within, view.wait_for(seen)).await;
+        match found {
+            Ok(Ok(view)) => Ok(view.clone()),
+            Ok(Err(_)) => Err(Trouble::Ended),
+            Err(_) => Err(Trouble::NotSeen {
+                what: what.to_owned(),
+                within,
+                seen: format!("{:?}", self.view()),
+            }),
+        }
+    }
+
+    /// Pulls the plug. The device keeps its power and its state.
+    pub async fn unplug(&self) {
+        self.common(Common::Unplug).await;
+    }
+
+    /// Puts it back, under the same path, as another pty.
+    pub async fn replug(&self) {
+        self.common(Common::Replug).await;
+    }
+
+    /// Makes the line bad, or good again with `Faults::default()`.
+    pub async fn set_faults(&self, faults: Faults) {
+        self.common(Common::Faults(faults)).await;
+    }
+
+    /// Noise on the line, once.
+    pub async fn noise(&self, bytes: usize) {
+        self.common(Common::Noise(bytes)).await;
+    }
+
+    /// Power off and on: another boot number, and what a device forgets is forgotten.
+    pub async fn reboot(&self) {
+        self.common(Common::Reboot).await;
+    }
+
+    /// Another serial number and firmware, from the next boot on.
+    pub async fn identify(&self, serial_number: &str, firmware: &str) {
+        let (serial_number, firmware) = (serial_number.to_owned(), firmware.to_owned());
+        self.common(Common::Identify {
+            serial_number,
+            firmware,
+        })
+        .await;
+    }
+
+    /// Says that it is another kind of device (`None`: what it is), from the next boot on.
+    pub async fn pretend(&self, kind: Option<DeviceKind>) {
+        self.common(Common::Pretend(kind)).await;
+    }
+
+    /// Reports a fault of its own.
+    pub async fn raise_fault(&self, code: u32, text: &str) {
+        let text = text.to_owned();
+        self.common(Common::RaiseFault { code, text }).await;
+    }
+
+    /// The fault is over.
+    pub async fn clear_fault(&self, code: u32) {
+        self.common(Common::ClearFault { code }).await;
+    }
+
+    async fn common(&self, act: Common) {
+        self.send(Act::Common(act)).await;
+    }
+
+    /// Returns when the device has done it. Only a device whose task has ended doesn't.
+    pub(super) async fn own(&self, act: A) {
+        self.send(Act::Own(act)).await;
+    }
+
+    async fn send(&self, act: Act<A>) {
+        let (done, wait) = oneshot::channel();
+        if self.acts.send((act, done)).await.is_ok() {
+            let _ = wait.await;
+        }
+    }
+}
+
+/// What a device of one kind does.
+pub(super) trait Model: Send + Sync + 'static {
+    type Act: Send + Sync + std::fmt::Debug;
+    type View: Clone + PartialEq + Send + Sync + std::fmt::Debug;
+
+    /// What it truly is, and how many lamps it drives.
+    fn kind(&self) -> (DeviceKind, u32);
+    /// Power came on.
+    fn boot(&mut self);
+    /// The host's word, other than a request for status or digest.
+    fn accept(&mut self, link: &mut Link<'_>, body: to_device::Body);
+    /// The script's word.
+    fn act(&mut self, link: &mut Link<'_>, act: Self::Act);
+    /// No session any more: ignore keys, show `---`.
+    fn session_ended(&mut self);
+    /// No host for the hold time: blank, lift the inhibit.
+    fn host_gone(&mut self);
+    /// The whole status.
+    fn status(&self, link: &Link<'_>) -> from_device::Body;
+    /// Does what is due.
+    fn run(&mut self, link: &mut Link<'_>);
+    /// When [`Self::run`] must be called next.
+    fn deadline(&self) -> Option<Uptime>;
+    /// What can be seen.
+    fn view(&self, line: LineView) -> Self::View;
+}
+
+/// A device's link, at one moment.
+pub(super) struct Link<'a> {
+    pub(super) now: Uptime,
+    device: &'a mut Device,
+}
+
+impl Link<'_> {
+    pub(super) fn has_session(&self) -> bool {
+        self.device.has_session()
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.device.is_idle()
+    }
+
+    /// The device's clock now.
+    pub(super) fn uptime_ms(&self) -> u32 {
+        self.device.uptime_ms(self.now)
+    }
+
+    /// Reports something that happens now.
+    pub(super) fn report(&mut self, body: from_device::Body) {
+        self.device.report(self.now, self.now, body);
+    }
+
+    /// Reports something that happened before.
+    pub(super) fn report_of(&mut self, happened: Uptime, body: from_device::Body) {
+        self.device.report(self.now, happened, body);
+    }
+}
+
+/// Starts a device's task.
+pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M::Act, M::View>> {
+    let pty = Pty::plug_in(&setup.link)?;
+    let (acts, inbox) = mpsc::channel(MAX_ACTS);
+    model.boot();
+    let mut engine = Engine {
+        line: Line::new(setup.seed),
+        device: Device::new(config(&setup, &model, 1), Uptime::ZERO),
+        setup,
+        model,
+        pty: Some(pty),
+        began: Instant::now(),
+        boots: 1,
+        sessions: 0,
+        host_gone: 0,
+        faults: Vec::new(),
+    };
+    engine.turn();
+    let (show, view) = watch::channel(engine.view());
+    let task = tokio::spawn(engine.run(inbox, show));
+    Ok(Handle { acts, view, task })
+}
+
+fn config<M: Model>(setup: &Setup, model: &M, boots: u32) -> DeviceConfig {
+    let (kind, lamp_count) = model.kind();
+    // Differs at each boot of each device; what it is doesn't matter.
+    let boot_id = boots.wrapping_mul(0x9e37_79b9) ^ u32::try_from(setup.seed & 0xffff_ffff).unwrap_or(0);
+    DeviceConfig {
+        kind: setup.pretends.unwrap_or(kind),
+        serial_number: setup.serial_number.clone(),
+        firmware: setup.firmware.clone(),
+        boot_id,
+        lamp_count,
+        firmware_digest: Sha256::digest(&setup.image).to_vec(),
+        baud: setup.baud,
+        uptime_ms: 0,
+    }
+}
+
+struct Engine<M: Model> {
+    setup: Setup,
+    model: M,
+    device: Device,
+    line: Line,
+    pty: Option<Pty>,
+    began: Instant,
+    boots: u32,
+    sessions: u64,
+    host_gone: u64,
+    faults: Vec<DeviceFault>,
+}
+
+/// What a turn of the engine waits for.
+enum Woken<A> {
+    Act(Act<A>, oneshot::Sender<()>),
+    Bytes(io::Result<usize>),
+    Time,
+    Ended,
+}
+
+impl<M: Model> Engine<M> {
+    async fn run(
+        mut self,
+        mut inbox: mpsc::Receiver<(Act<M::Act>, oneshot::Sender<()>)>,
+        show: watch::Sender<M::View>,
+    ) {
+        let mut buffer = [0; READ_AT_ONCE];
+        loop {
+            let woken = self.wait(&mut inbox, &mut buffer).await;
+            let mut done = None;
+            match woken {
+                Woken::Act(act, reply) => {
+                    self.act(act);
+                    done = Some(reply);
+                }
+                Woken::Bytes(Ok(length)) => {
+                    let now = self.now();
+                    let heard = self.line.from_host(now, buffer.get(..length).unwrap_or_default());
+                    self.device.handle_bytes(now, &heard);
+                }
+                // A pty that can't be read is as good as unplugged.
+                Woken::Bytes(Err(_)) => self.pty = None,
+                Woken::Time => {}
+                Woken::Ended => return,
+            }
+            self.turn();
+            let view = self.view();
+            show.send_if_modified(|shown| {
+                let changed = *shown != view;
+                *shown = view;
+                changed
+            });
+            if let Some(reply) = done {
+                let _ = reply.send(());
+            }
+        }
+    }
+
+    async fn wait(
+        &self,
+        inbox: &mut mpsc::Receiver<(Act<M::Act>, oneshot::Sender<()>)>,
+        buffer: &mut [u8],
+    ) -> Woken<M::Act> {
+        let deadlines = [self.device.deadline(), self.model.deadline(), self.line.deadline()];
+        let due = deadlines.into_iter().flatten().min();
+        let alarm = async {
+            match due {
+                Some(at) => tokio::time::sleep_until(self.began + at.since(Uptime::ZERO)).await,
+                None => std::future::pending().await,
+            }
+        };
+        let bytes = async {
+            match &self.pty {
+                Some(pty) => pty.read(buffer).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            act = inbox.recv() => match act {
+                Some((act, reply)) => Woken::Act(act, reply),
+                None => Woken::Ended,
+            },
+            read = bytes => Woken::Bytes(read),
+            () = alarm => Woken::Time,
+        }
+    }
+
+    fn now(&self) -> Uptime {
+        Uptime::ZERO + self.began.elapsed()
+    }
+
+    /// Everything that is due now.
+    fn turn(&mut self) {
+        let now = self.now();
+        self.device.handle_deadline(now);
+        self.model.run(&mut Link {
+            now,
+            device: &mut self.device,
+        });
+        while let Some(event) = self.device.poll_event() {
+            self.take(now, event);
+        }
+        let mut frames = Vec::new();
+        while self.device.poll_transmit(&mut frames) {}
+        self.line.from_device(now, &frames);
+        let arrived = self.line.arrived(now);
+        if let Some(pty) = &self.pty
+            && !arrived.is_empty()
+        {
+            pty.write(&arrived);
+        }
+    }
+
+    fn take(&mut self, now: Uptime, event: DeviceEvent) {
+        let mut link = Link {
+            now,
+            device: &mut self.device,
+        };
+        match event {
+            DeviceEvent::Greeted { .. } => self.sessions += 1,
+            DeviceEvent::Accepted(to_device::Body::Status(_)) => {
+                let status = self.model.status(&link);
+                link.device.answer_status(now, status, self.faults.clone());
+            }
+            DeviceEvent::Accepted(to_device::Body::Digest(request)) => {
+                let mut digest = Sha256::new();
+                digest.update(&request.seed);
+                digest.update(&self.setup.image);
+                link.report(from_device::Body::Digest(DigestReply {
+                    seed: request.seed,
+                    sha256: digest.finalize().to_vec(),
+                }));
+            }
+            DeviceEvent::Acknowledged(_) => {}
+            DeviceEvent::Accepted(body) => self.model.accept(&mut link, body),
+            DeviceEvent::SessionEnded => self.model.session_ended(),
+            DeviceEvent::HostGone => {
+                self.host_gone += 1;
+                self.model.host_gone();
+            }
+        }
+    }
+
+    fn act(&mut self, act: Act<M::Act>) {
+        let now = self.now();
+        let mut link = Link {
+            now,
+            device: &mut self.device,
+        };
+        match act {
+            Act::Own(act) => self.model.act(&mut link, act),
+            Act::Common(Common::Unplug) => self.pty = None,
+            Act::Common(Common::Replug) => {
+                if self.pty.is_none() {
+                    self.pty = Pty::plug_in(&self.setup.link).ok();
+                }
+            }
+            Act::Common(Common::Faults(faults)) => self.line.faults = faults,
+            Act::Common(Common::Noise(bytes)) => self.line.noise(now, bytes),
+            Act::Common(Common::Reboot) => {
+                self.boots += 1;
+                self.model.boot();
+                self.device = Device::new(config(&self.setup, &self.model, self.boots), now);
+            }
+            Act::Common(Common::Identify {
+                serial_number,
+                firmware,
+            }) => {
+                self.setup.serial_number = serial_number;
+                self.setup.firmware = firmware;
+            }
+            Act::Common(Common::Pretend(kind)) => self.setup.pretends = kind,
+            Act::Common(Common::RaiseFault { code, text }) => {
+                let fault = DeviceFault {
+                    code,
+                    text,
+                    state: FaultState::Raised.into(),
+                };
+                self.faults.retain(|known| known.code != code);
+                self.faults.push(fault.clone());
+                link.report(from_device::Body::Fault(fault));
+            }
+            Act::Common(Common::ClearFault { code }) => {
+                self.faults.retain(|known| known.code != code);
+                let state = FaultState::Cleared.into();
+                link.report(from_device::Body::Fault(DeviceFault {
+                    code,
+                    text: String::new(),
+                    state,
+                }));
+            }
+        }
+    }
+
+    fn view(&self) -> M::View {
+        let counters = self.device.counters();
+        self.model.view(LineView {
+            plugged: self.pty.is_some(),
+            hearing: if self.device.has_session() {
+                Hearing::Session
+            } else {
+                Hearing::NoSession
+            },
+            sessions: self.sessions,
+            host_gone: self.host_gone,
+            frames_in: counters.seen.frames,
+            frames_out: counters.frames_out,
+            repeats_out: counters.repeats_out,
+            boot_id: self.device.config().boot_id,
+            faults: self.line.faults,
+        })
+    }
+}
