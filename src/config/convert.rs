@@ -1,6 +1,5 @@
 //! The one conversion from what was written to what the program may rely on. It goes on after a problem, to report all of them.
 
-use super::keys;
 use super::lamp_map::{self, LampMap};
 use super::layers::Layers;
 use super::ports;
@@ -16,7 +15,6 @@ use crate::journal::JournalConfig;
 use crate::rules::tai_sai::{Layout, Style};
 use crate::table::input::DeviceKind;
 use crate::table::{GameConfig, TableConfig, TaiSaiConfig};
-use crate::uplink::{BrokerAddress, ClientIdentity, Login, TlsFiles, Transport, UplinkConfig};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -24,19 +22,13 @@ use std::time::Duration;
 /// Longest site, table and instance name: they stand in topics, file names and the greeting of a device.
 const NAME_MAX: usize = 32;
 
-/// Longest MQTT client id: a site, a hyphen and a table.
-const CLIENT_ID_MAX: usize = 65;
-
-/// Longest prefix of topics: a response's topic has at most 200 bytes, and 72 are for what follows the prefix.
-const PREFIX_MAX: usize = 128;
-
 /// Longest path of a Unix socket (`sun_path` without its closing zero).
 const SOCKET_PATH_MAX: usize = 107;
 
 /// Values that other parts are made of, as far as they are known.
-struct Known {
-    site: Option<String>,
-    table: Option<String>,
+pub(super) struct Known {
+    pub site: Option<String>,
+    pub table: Option<String>,
 }
 
 /// Works through `written` and reports what is wrong to `problems`.
@@ -99,12 +91,19 @@ impl Converter<'_> {
         }
     }
 
-    fn error(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+    pub(super) fn error(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
         let origin = self.origin(key);
         self.problems.push(Problem::error(origin, key, wrong, right));
     }
 
-    fn warn(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
+    /// `key` is needed because of another; unless it is there and was refused already.
+    pub(super) fn missing(&mut self, key: &str, because: &str, right: impl Into<String>) {
+        if !self.layers.is_wrong(key) {
+            self.error(key, format!("is missing {because}"), right);
+        }
+    }
+
+    pub(super) fn warn(&mut self, key: &str, wrong: impl Into<String>, right: impl Into<String>) {
         let origin = self.origin(key);
         self.problems.push(Problem::warning(origin, key, wrong, right));
     }
@@ -216,180 +215,6 @@ impl Converter<'_> {
         devices.iter().map(config).collect()
     }
 
-    fn uplink(&mut self, written: &Written, known: &Known) -> Option<UplinkConfig> {
-        let section = &written.mqtt;
-        let brokers = self.brokers(section.brokers.as_deref(), section.allow_plaintext);
-        let needs_tls = brokers.iter().flatten().any(|b| b.transport == Transport::Tls);
-        let tls = self.tls(section, needs_tls);
-        let login = self.login(section);
-        let prefix = self.prefix("mqtt.prefix", &section.prefix, known);
-        let response_prefixes: Vec<_> = section
-            .response_prefixes
-            .iter()
-            .map(|prefix| self.prefix("mqtt.response_prefixes", prefix, known))
-            .collect();
-        let client_id = match &section.client_id {
-            Some(id) if is_name(id, CLIENT_ID_MAX, "_-.") => Some(id.clone()),
-            Some(id) => {
-                self.error(
-                    "mqtt.client_id",
-                    format!("is {}", shown(id)),
-                    "1 to 65 letters, digits, _, - and .",
-                );
-                None
-            }
-            None => known
-                .site
-                .as_ref()
-                .zip(known.table.as_ref())
-                .map(|(s, t)| client_id(s, t)),
-        };
-        Some(UplinkConfig {
-            site: known.site.clone()?,
-            table: known.table.clone()?,
-            prefix: prefix?,
-            response_prefixes: response_prefixes.into_iter().collect::<Option<_>>()?,
-            brokers: brokers?,
-            client_id: client_id?,
-            tls: tls?,
-            login: login?,
-        })
-    }
-
-    fn brokers(&mut self, written: Option<&[String]>, allow_plaintext: bool) -> Option<Vec<BrokerAddress>> {
-        let key = "mqtt.brokers";
-        let written = written?;
-        if written.is_empty() {
-            self.error(key, "is empty", keys::key(key)?.right());
-        }
-        let mut brokers: Vec<BrokerAddress> = Vec::new();
-        for text in written {
-            match text.parse::<BrokerAddress>() {
-                // What may hold a password is not repeated.
-                Err(error) if text.contains('@') => self.error(key, "has an address with an @", error.to_string()),
-                Err(error) => self.error(key, format!("has {}", shown(text)), error.to_string()),
-                Ok(broker) if broker.transport == Transport::Plain && !broker.is_loopback() && !allow_plaintext => {
-                    self.error(
-                        key,
-                        format!("has {}, in the clear to another host", shown(text)),
-                        "mqtts://, or allow_plaintext = true where the network is trusted",
-                    );
-                }
-                Ok(broker) if brokers.contains(&broker) => {
-                    self.error(key, format!("has {} twice", shown(text)), "each broker once");
-                }
-                Ok(broker) => brokers.push(broker),
-            }
-        }
-        (brokers.len() == written.len() && !brokers.is_empty()).then_some(brokers)
-    }
-
-    /// `Some(None)`: no TLS is wanted.
-    fn tls(&mut self, section: &super::written::Mqtt, needed: bool) -> Option<Option<TlsFiles>> {
-        let identity = match (&section.certificate, &section.key) {
-            (Some(certificate), Some(key)) => Some(Some(ClientIdentity {
-                certificate: PathBuf::from(certificate),
-                key: PathBuf::from(key),
-            })),
-            (None, None) => Some(None),
-            (Some(_), None) => {
-                self.error(
-                    "mqtt.key",
-                    "is missing beside certificate",
-                    "the file of its private key, PEM",
-                );
-                None
-            }
-            (None, Some(_)) => {
-                self.error(
-                    "mqtt.certificate",
-                    "is missing beside key",
-                    "the file of the certificate, PEM",
-                );
-                None
-            }
-        };
-        for (key, path) in [
-            ("mqtt.ca", &section.ca),
-            ("mqtt.certificate", &section.certificate),
-            ("mqtt.key", &section.key),
-        ] {
-            let Some(path) = path else { continue };
-            if !needed {
-                self.warn(
-                    key,
-                    "is not used: no broker is mqtts://",
-                    "an mqtts:// broker, or no such key",
-                );
-            } else if !self.files.exists(Path::new(path)) {
-                self.warn(
-                    key,
-                    format!("is {}, which isn't there now", shown(path)),
-                    "a readable file at each connect",
-                );
-            }
-        }
-        if !needed {
-            return identity.map(|_| None);
-        }
-        let Some(ca) = &section.ca else {
-            self.error(
-                "mqtt.ca",
-                "is missing: a broker is mqtts://",
-                keys::key("mqtt.ca")?.right(),
-            );
-            return None;
-        };
-        Some(Some(TlsFiles {
-            ca: PathBuf::from(ca),
-            identity: identity?,
-        }))
-    }
-
-    fn login(&mut self, section: &super::written::Mqtt) -> Option<Option<Login>> {
-        let password_file = section.password_file.as_ref();
-        if let Some(path) = password_file.filter(|path| !self.files.exists(Path::new(path))) {
-            self.warn(
-                "mqtt.password_file",
-                format!("is {}, which isn't there now", shown(path)),
-                "a readable file at each connect",
-            );
-        }
-        match (&section.username, password_file) {
-            (Some(username), password_file) => Some(Some(Login {
-                username: username.clone(),
-                password_file: password_file.map(PathBuf::from),
-            })),
-            (None, None) => Some(None),
-            (None, Some(_)) => {
-                self.error(
-                    "mqtt.username",
-                    "is missing beside password_file",
-                    "the name that the password is for",
-                );
-                None
-            }
-        }
-    }
-
-    /// A prefix of topics with its places filled in; without site or table it is only checked.
-    fn prefix(&mut self, key: &str, written: &str, known: &Known) -> Option<String> {
-        let right =
-            "levels separated by /, with {site} and {table} where wanted, without + # $ and spaces, at most 128 bytes";
-        let filled = written
-            .replace("{site}", known.site.as_deref().unwrap_or("site"))
-            .replace("{table}", known.table.as_deref().unwrap_or("table"));
-        let level = |level: &str| {
-            let fits = |c: char| c.is_ascii_graphic() && !"+#${}".contains(c);
-            !level.is_empty() && level.chars().all(fits)
-        };
-        if filled.len() > PREFIX_MAX || !filled.split('/').all(level) {
-            self.error(key, format!("is {}", shown(written)), right);
-            return None;
-        }
-        Some(filled)
-    }
-
     fn journal(&mut self, written: &Written) -> Option<JournalConfig> {
         let directory = PathBuf::from(written.journal.directory.as_ref()?);
         Some(JournalConfig {
@@ -468,7 +293,7 @@ impl Converter<'_> {
 const SECONDS_A_DAY: u64 = 24 * 60 * 60;
 const BYTES_A_MB: u64 = 1_000_000;
 
-fn is_name(name: &str, longest: usize, also: &str) -> bool {
+pub(super) fn is_name(name: &str, longest: usize, also: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || also.contains(c);
     (1..=longest).contains(&name.len()) && name.chars().all(fits)
 }
@@ -479,11 +304,6 @@ fn clock(source: &str) -> ClockSource {
         "none" => ClockSource::None,
         _ => ClockSource::Timesyncd,
     }
-}
-
-/// The MQTT client id when none is written.
-pub(super) fn client_id(site: &str, table: &str) -> String {
-    format!("{site}-{table}")
 }
 
 /// The socket to look and test through when none is written.

@@ -4,6 +4,7 @@ use super::convert;
 use super::keys::{Absent, KEYS};
 use super::lamp_map::LampMap;
 use super::layers::Layers;
+use super::mqtt;
 use super::problem::Origin;
 use super::value::Value;
 use super::written::{Written, defaults};
@@ -47,7 +48,7 @@ impl Effective {
                 (Some((value, origin)), _) => Some((value.clone(), origin.clone())),
                 (None, Absent::Default(_)) => default().map(|value| (value, Origin::Default)),
                 (None, Absent::Follows(_)) => follows(key.path, written, instance).map(|v| (v, Origin::Default)),
-                (None, Absent::Refused(_) | Absent::None(_)) => None,
+                (None, Absent::Refused(_) | Absent::None(_) | Absent::Usual(_)) => None,
             };
             if let Some((value, from)) = found {
                 entries.push(Entry {
@@ -97,7 +98,7 @@ impl Effective {
 
 fn follows(path: &str, written: &Written, instance: &str) -> Option<Value> {
     let text = match path {
-        "mqtt.client_id" => convert::client_id(written.table.site.as_deref()?, written.table.id.as_deref()?),
+        "mqtt.client_id" => mqtt::client_id(written.table.site.as_deref()?, written.table.id.as_deref()?),
         "control.socket" => convert::socket(instance).to_string_lossy().into_owned(),
         "control.supervisor_socket" => convert::supervisor_socket(instance).to_string_lossy().into_owned(),
         _ => return None,

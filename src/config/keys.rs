@@ -35,6 +35,8 @@ pub enum Absent {
     Follows(&'static str),
     /// There is none. The text is an example.
     None(&'static str),
+    /// There is none, but most tables have one. The text is an example, and stands in the template.
+    Usual(&'static str),
 }
 
 /// One key.
@@ -288,19 +290,19 @@ pub const KEYS: &[Key] = &[
     Key {
         path: "mqtt.ca",
         kind: Kind::Path,
-        absent: Absent::None("\"/etc/tablegate/ca.pem\""),
+        absent: Absent::Usual("\"/etc/tablegate/ca.pem\""),
         doc: "Certificates that may have signed the broker's, PEM. Needed for mqtts://.",
     },
     Key {
         path: "mqtt.certificate",
         kind: Kind::Path,
-        absent: Absent::None("\"/etc/tablegate/TS-07.pem\""),
+        absent: Absent::Usual("\"/etc/tablegate/TS-07.pem\""),
         doc: "The table's own certificate, PEM. Goes with key.",
     },
     Key {
         path: "mqtt.key",
         kind: Kind::Path,
-        absent: Absent::None("\"/run/credentials/tablegate@TS-07.service/mqtt.key\""),
+        absent: Absent::Usual("\"/run/credentials/tablegate@TS-07.service/mqtt.key\""),
         doc: "The file of the certificate's private key, PEM.",
     },
     Key {
@@ -461,7 +463,11 @@ impl Key {
     pub fn right(&self) -> String {
         match self.kind {
             Kind::Text | Kind::Path | Kind::Texts => {
-                let (Absent::Refused(example) | Absent::Default(example) | Absent::None(example)) = self.absent else {
+                let (Absent::Refused(example)
+                | Absent::Default(example)
+                | Absent::None(example)
+                | Absent::Usual(example)) = self.absent
+                else {
                     return match self.kind {
                         Kind::Path => "a path from the root, in quotes".to_owned(),
                         Kind::Text | Kind::Texts | Kind::Flag | Kind::Whole { .. } | Kind::OneOf(_) => {
@@ -485,35 +491,6 @@ impl Key {
 /// Environment variables that overrule the file begin so; two underscores separate section and key.
 pub const VARIABLES: &str = "TABLEGATE__";
 
-/// The known name nearest to an unknown one; `None` when none is near.
-#[must_use]
-pub fn nearest(path: &str) -> Option<&'static str> {
-    let known = KEYS
-        .iter()
-        .map(|key| key.path)
-        .chain(SECTIONS.iter().map(|section| section.path));
-    nearest_of(path, known)
-}
-
-/// How alike two names have to be to be suggested for one another, 0 to 1: below this the suggestion is a guess.
-const ALIKE: f64 = 0.75;
-
-/// The one of `known` that is nearest to `name`. A key that only stands in the wrong section is near.
-pub fn nearest_of<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let last = |path: &str| path.rsplit_once('.').map_or(path, |(_, last)| last).to_owned();
-    let likeness = |candidate: &str| {
-        let whole = strsim::normalized_damerau_levenshtein(name, candidate);
-        let moved = strsim::normalized_damerau_levenshtein(&last(name), &last(candidate));
-        // Among keys of the same name the one whose section is alike wins.
-        whole.max(moved * 0.9 + whole * 0.1)
-    };
-    known
-        .map(|candidate| (likeness(candidate), candidate))
-        .filter(|(likeness, _)| *likeness >= ALIKE)
-        .max_by(|(a, _), (b, _)| a.total_cmp(b))
-        .map(|(_, candidate)| candidate)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -524,23 +501,6 @@ mod tests {
             assert!(section(key.section()).is_some(), "{}", key.path);
             assert!(KEYS[..n].iter().all(|other| other.path != key.path), "{}", key.path);
             assert!(key.doc.ends_with('.'), "{}", key.path);
-        }
-    }
-
-    #[test]
-    fn a_near_miss_finds_its_key() {
-        for (wrong, right) in [
-            ("tai_sai.rest", Some("tai_sai.rest_ms")),
-            ("tai_sai.layuot", Some("tai_sai.layout")),
-            ("taisai", Some("tai_sai")),
-            ("mqtt.broker", Some("mqtt.brokers")),
-            ("tai_sai.retention_days", Some("journal.retention_days")),
-            ("devices.lamp.port", Some("devices.lamps.port")),
-            ("dispaly", Some("display")),
-            ("table.colour", None),
-            ("x", None),
-        ] {
-            assert_eq!(nearest(wrong), right, "{wrong}");
         }
     }
 }

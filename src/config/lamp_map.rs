@@ -1,6 +1,6 @@
 //! Which lamps belong to which area: the default, or a file of the layout with a line an area, `area = [bit, ...]`.
 
-use super::keys::nearest_of;
+use super::names::nearest_of;
 use super::problem::{Origin, Problem};
 use super::value::shown;
 use crate::rules::tai_sai::{Layout, areas};

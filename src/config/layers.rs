@@ -1,6 +1,7 @@
 //! What is written where: the file, then the environment over it. Checks every name and type, and reports each that is wrong.
 
-use super::keys::{self, Absent, KEYS, Key, Presence, SECTIONS, VARIABLES};
+use super::keys::{self, Absent, Key, Presence, SECTIONS, VARIABLES};
+use super::names;
 use super::problem::{Origin, Problem};
 use super::value::{Value, from_environment, from_toml, shown};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,7 +79,7 @@ enum Known {
 }
 
 fn known(path: &str) -> Known {
-    if let Some((_, reason)) = keys::REFUSED.iter().find(|(refused, _)| *refused == path) {
+    if let Some(reason) = names::refused(path) {
         Known::Refused(reason)
     } else if let Some(key) = keys::key(path) {
         Known::Key(key)
@@ -89,13 +90,21 @@ fn known(path: &str) -> Known {
     }
 }
 
-fn unknown(origin: Origin, path: &str) -> Problem {
-    let right = match keys::nearest(path) {
-        Some(near) => format!("{near}?"),
+/// A name that isn't known. `spelled` writes a known one as it would be written there.
+fn unknown(origin: Origin, path: &str, spelled: &dyn Fn(&str) -> String) -> Problem {
+    let right = match names::nearest(path) {
+        Some(near) => match names::refused(near) {
+            Some(reason) => format!("{near}? {reason}"),
+            None => format!("{}?", spelled(near)),
+        },
         None => format!("a key that `tablegate config template {}` lists", keys::GAMES.join("|")),
     };
     let what = if path.contains('.') { "key" } else { "name" };
     Problem::error(origin, path, format!("is no {what} that is known"), right)
+}
+
+fn as_variable(path: &str) -> String {
+    keys::key(path).map_or_else(|| format!("{VARIABLES}{}__KEY", path.to_uppercase()), Key::variable)
 }
 
 impl Layers {
@@ -116,7 +125,7 @@ impl Layers {
                         if under.is_empty() { "" } else { "." },
                         shown(name.get_ref())
                     );
-                    problems.push(unknown(origin_here, &written));
+                    problems.push(unknown(origin_here, &written, &str::to_owned));
                     continue;
                 }
                 "" => name.get_ref().to_string(),
@@ -126,17 +135,18 @@ impl Layers {
                 Known::Refused(reason) => {
                     problems.push(Problem::error(origin_here, &path, "is refused", reason));
                 }
-                Known::Nothing => problems.push(unknown(origin_here, &path)),
+                Known::Nothing => problems.push(unknown(origin_here, &path, &str::to_owned)),
                 Known::Section => {
                     self.sections.insert(path.clone());
-                    match value.get_ref() {
-                        DeValue::Table(inner) => self.walk(inner, &path, origin, problems),
-                        _ => problems.push(Problem::error(
+                    if let DeValue::Table(inner) = value.get_ref() {
+                        self.walk(inner, &path, origin, problems);
+                    } else {
+                        problems.push(Problem::error(
                             origin_here,
                             &path,
                             "is a section and has no value of its own",
                             format!("[{path}] on a line by itself, its keys below"),
-                        )),
+                        ));
                     }
                 }
                 Known::Key(key) => self.take_written(key, value, origin_here, problems),
@@ -172,21 +182,12 @@ impl Layers {
             let name = name.as_ref();
             let origin = Origin::Environment { name: name.to_owned() };
             let path = rest.replace("__", ".").to_lowercase();
-            let refused = keys::REFUSED.iter().find(|(refused, _)| {
-                path.strip_prefix(refused)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            });
-            if let Some((_, reason)) = refused {
-                problems.push(Problem::error(origin, &path, "is refused", *reason));
+            if let Some(reason) = names::refused(&path) {
+                problems.push(Problem::error(origin, &path, "is refused", reason));
                 continue;
             }
             let Some(key) = keys::key(&path).filter(|key| key.variable() == name) else {
-                let near = keys::nearest_of(&path, KEYS.iter().map(|key| key.path)).and_then(keys::key);
-                let right = match near {
-                    Some(near) => format!("{}?", near.variable()),
-                    None => format!("{VARIABLES}SECTION__KEY of a known key, or no such variable"),
-                };
-                problems.push(Problem::error(origin, &path, "is no key that is known", right));
+                problems.push(unknown(origin, &path, &as_variable));
                 continue;
             };
             self.sections.insert(key.section().to_owned());
@@ -211,6 +212,11 @@ impl Layers {
         self.sections.contains(path)
     }
 
+    /// It is written, and was refused already: then it isn't missing.
+    pub fn is_wrong(&self, key: &str) -> bool {
+        self.wrong.contains(key)
+    }
+
     /// What is written of `key`, the environment first.
     pub fn written(&self, key: &str) -> Option<&(Value, Origin)> {
         self.environment.get(key).or_else(|| self.file.get(key))
@@ -228,7 +234,7 @@ impl Layers {
                 let needed: Vec<_> = keys::keys_of(section.path)
                     .filter_map(|key| match key.absent {
                         Absent::Refused(example) => Some(format!("{} = {example}", key.name())),
-                        Absent::Default(_) | Absent::Follows(_) | Absent::None(_) => None,
+                        Absent::Default(_) | Absent::Follows(_) | Absent::None(_) | Absent::Usual(_) => None,
                     })
                     .collect();
                 problems.push(Problem::error(
@@ -262,9 +268,9 @@ impl Layers {
 fn right(key: &Key) -> String {
     match key.path {
         "table.game" => format!(
-            "{}, the game that this version plays ({} come later)",
+            "{}; this version plays no {}",
             key.right(),
-            keys::OTHER_GAMES.join(", ")
+            keys::OTHER_GAMES.join(" and no ")
         ),
         "tai_sai.style" => format!("{}; this version plays no style B (dice cup)", key.right()),
         "mqtt.brokers" | "mqtt.response_prefixes" => format!("a list of texts, {}", key.right()),

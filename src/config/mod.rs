@@ -10,6 +10,8 @@ mod effective;
 pub mod keys;
 mod lamp_map;
 mod layers;
+mod mqtt;
+mod names;
 mod ports;
 mod problem;
 mod template;
@@ -33,7 +35,7 @@ use crate::uplink::UplinkConfig;
 use convert::Converter;
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the program may rely on.
 #[derive(Clone, Debug)]
@@ -59,7 +61,7 @@ pub struct Config {
 pub struct Examined {
     /// The values; `None` when the configuration is refused.
     pub config: Option<Config>,
-    /// Errors and warnings, in the order of the file.
+    /// Errors, then warnings, each in the order of the file.
     pub problems: Vec<Problem>,
     /// What holds, as far as it can be told.
     pub effective: Effective,
@@ -106,9 +108,12 @@ impl FileReader for Disk {
         std::fs::File::open(path)?
             .take(FILE_MAX + 1)
             .read_to_string(&mut text)
-            .map_err(|error| match error.kind() {
-                io::ErrorKind::InvalidData => io::Error::other("it is not UTF-8 text"),
-                _ => error,
+            .map_err(|error| {
+                if error.kind() == io::ErrorKind::InvalidData {
+                    io::Error::other("it is not UTF-8 text")
+                } else {
+                    error
+                }
             })?;
         if text.len() as u64 > FILE_MAX {
             return Err(io::Error::other("it is larger than 1 MiB"));
@@ -189,7 +194,7 @@ pub fn examine_text(text: &str, path: &Path, environment: &Variables, files: &dy
         problems: &mut problems,
     }
     .convert(&written);
-    problems.sort_by(|a, b| (&a.origin, &a.key).cmp(&(&b.origin, &b.key)));
+    problems.sort_by(|a, b| (a.severity, &a.origin, &a.key).cmp(&(b.severity, &b.origin, &b.key)));
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let config = config.filter(|_| !refused).map(|mut config| {
         let GameConfig::TaiSai(game) = &config.gateway.game.game;

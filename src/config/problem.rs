@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// How bad it is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// The configuration is refused.

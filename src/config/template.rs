@@ -45,7 +45,7 @@ fn line(text: &mut String, key: &Key, out: &str) {
     };
     comment(text, &doc);
     let written = match key.absent {
-        Absent::Refused(example) => format!("{out}{name} = {example}"),
+        Absent::Refused(example) | Absent::Usual(example) => format!("{out}{name} = {example}"),
         Absent::Default(default) => format!("# {name} = {default}"),
         Absent::Follows(rule) => format!("# {name} = \"{rule}\""),
         Absent::None(example) => format!("# for example: {name} = {example}"),

@@ -58,9 +58,9 @@ pub fn from_toml(key: &Key, raw: &DeValue<'_>) -> Result<Value, String> {
         (Kind::Flag, DeValue::Boolean(flag)) => Value::Flag(*flag),
         (Kind::Whole { .. }, DeValue::Integer(number)) => Value::Whole(whole(number)?),
         (Kind::Texts, DeValue::Array(items)) => {
-            let texts = items.iter().map(|item| match item.get_ref() {
-                DeValue::String(text) => Ok(text.to_string()),
-                other => Err(format!("has an item that is {}, no text", describe(other))),
+            let texts = items.iter().map(|item| match item.get_ref().as_str() {
+                Some(text) => Ok(text.to_owned()),
+                None => Err(format!("has an item that is {}, no text", describe(item.get_ref()))),
             });
             Value::Texts(texts.collect::<Result<_, _>>()?)
         }

@@ -157,7 +157,7 @@ pub fn defaults(layers: &Layers) -> Vec<(&'static str, Value)> {
         .filter(|key| there(key.section()))
         .filter_map(|key| match key.absent {
             Absent::Default(text) => Some((key.path, from_default(key, text)?)),
-            Absent::Refused(_) | Absent::Follows(_) | Absent::None(_) => None,
+            Absent::Refused(_) | Absent::Follows(_) | Absent::None(_) | Absent::Usual(_) => None,
         })
         .collect()
 }
