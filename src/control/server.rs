@@ -119,10 +119,7 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
         let answer = match line.map(|line| serde_json::from_str(&line)) {
             Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
             Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,
-            Ok(Ok(Request::Act { act, by })) => {
-                *acted = Acted::Something;
-                self::act(handle, peer, act, by).await
-            }
+            Ok(Ok(Request::Act { act, by })) => self::act(handle, peer, act, by, acted).await,
             Ok(Err(error)) => Answer::WrongUse {
                 text: format!("that is no request: {error}"),
             },
@@ -140,7 +137,7 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
 }
 
 /// Does what a person asks, if this person may ask it here.
-async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>) -> Answer {
+async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>, acted: &mut Acted) -> Answer {
     if peer.role == Role::Technician && !act.is_test() {
         return Answer::WrongUse {
             text: "this socket is for looking and testing: supervisors act through the other one".to_owned(),
@@ -158,6 +155,7 @@ async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>) -> Answ
         Ok(act) => act,
         Err(error) => return wrong_act(&error),
     };
+    *acted = Acted::Something;
     match handle.act(person, act).await {
         Ok(text) => Answer::Done { text },
         Err(Refusal::Rejected(rejection)) => Answer::Refused {
@@ -214,5 +212,174 @@ async fn send(lines: &mut Lines, answer: &Answer) -> Result<(), Gone> {
             tracing::info!("a control connection that doesn't read was dropped");
             Err(Gone)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::client::{Client, ClientError};
+    use super::*;
+    use crate::gateway::TableView;
+    use crate::gateway::testing;
+    use crate::table::input::{Input, OperatorAct};
+    use std::path::PathBuf;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::sync::{mpsc, watch};
+
+    struct Scene {
+        _directory: tempfile::TempDir,
+        config: ControlConfig,
+        _control: Control,
+        view: watch::Sender<Arc<TableView>>,
+        /// What the table was told, in order.
+        told: mpsc::UnboundedReceiver<Input>,
+    }
+
+    /// A daemon whose table answers every act with "done".
+    fn scene() -> Scene {
+        let directory = tempfile::tempdir().unwrap();
+        let config = ControlConfig {
+            socket: directory.path().join("t.sock"),
+            supervisor_socket: directory.path().join("t.supervisor.sock"),
+        };
+        let (handle, mut asked, view) = testing::handle();
+        let control = serve(&config, &handle).unwrap();
+        let (tell, told) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            while let Some(asked) = asked.recv().await {
+                tell.send(asked.arrival.input.clone()).unwrap();
+                asked.answer(Ok("done".into()));
+            }
+        });
+        Scene {
+            _directory: directory,
+            config,
+            _control: control,
+            view,
+            told,
+        }
+    }
+
+    async fn ask(socket: &PathBuf, act: Act, by: Option<&str>) -> Answer {
+        let mut client = Client::connect(socket).await.unwrap();
+        client.act(act, by).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn who_may_act_is_who_may_open_the_supervisors_socket() {
+        let mut scene = scene();
+        let by = nix::unistd::Uid::current().is_root().then_some("ana");
+        let answer = ask(&scene.config.socket, Act::Close {}, by).await;
+        assert!(matches!(answer, Answer::WrongUse { .. }), "{answer:?}");
+        let answer = ask(&scene.config.supervisor_socket, Act::Close {}, by).await;
+        assert_eq!(answer, Answer::Done { text: "done".into() });
+        let answer = ask(&scene.config.supervisor_socket, Act::Amend { faces: [1, 2, 7] }, by).await;
+        assert!(matches!(answer, Answer::WrongUse { .. }), "{answer:?}");
+        let Some(Input::Operator {
+            person,
+            act: OperatorAct::Close,
+        }) = scene.told.recv().await
+        else {
+            panic!("the table is told of the act that was allowed, and of no other");
+        };
+        assert_eq!(person.role, Role::Supervisor);
+        let gone = Input::OperatorGone {
+            connection: person.connection,
+        };
+        assert_eq!(scene.told.recv().await, Some(gone), "and that its connection has ended");
+    }
+
+    #[tokio::test]
+    async fn a_watcher_sees_the_newest_state_and_one_that_only_looked_is_not_reported() {
+        let mut scene = scene();
+        let mut watcher = Client::connect(&scene.config.socket).await.unwrap();
+        let Answer::View(first) = watcher.ask(&Request::Watch {}).await.unwrap() else {
+            panic!("a watcher gets views");
+        };
+        assert_eq!(first.table.state.round_id, 0);
+        for round in 1..=1000 {
+            scene
+                .view
+                .send_modify(|view| Arc::make_mut(view).state.round_id = round);
+        }
+        loop {
+            let Answer::View(view) = watcher.next().await.unwrap() else {
+                panic!("a watcher gets views");
+            };
+            if view.table.state.round_id == 1000 {
+                break;
+            }
+        }
+        drop(watcher);
+        let by = nix::unistd::Uid::current().is_root().then_some("ana");
+        ask(&scene.config.supervisor_socket, Act::Close {}, by).await;
+        assert!(matches!(scene.told.recv().await, Some(Input::Operator { .. })));
+    }
+
+    #[tokio::test]
+    async fn the_seventeenth_connection_is_told_so_and_finds_room_when_another_ends() {
+        let scene = scene();
+        let mut open = Vec::new();
+        for _ in 0..MAX_CONNECTIONS {
+            let mut client = Client::connect(&scene.config.socket).await.unwrap();
+            client.ask(&Request::Look {}).await.unwrap();
+            open.push(client);
+        }
+        let mut one_more = Client::connect(&scene.config.supervisor_socket).await.unwrap();
+        assert!(matches!(
+            one_more.ask(&Request::Look {}).await,
+            Ok(Answer::Failed { .. })
+        ));
+        open.pop();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
+        loop {
+            let mut client = Client::connect(&scene.config.socket).await.unwrap();
+            match client.ask(&Request::Look {}).await {
+                Ok(Answer::View(_)) => break,
+                Ok(Answer::Failed { .. }) | Err(ClientError::Closed) => {
+                    assert!(tokio::time::Instant::now() < deadline, "no room was made");
+                    tokio::task::yield_now().await;
+                }
+                other => panic!("unexpected {other:?}"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_or_no_request_gets_an_answer_and_costs_at_most_its_connection() {
+        let scene = scene();
+        let mut stream = UnixStream::connect(&scene.config.socket).await.unwrap();
+        stream.write_all(b"{\"look\"}\n").await.unwrap();
+        let mut answer = vec![0; 4096];
+        let read = stream.read(&mut answer).await.unwrap();
+        assert!(answer[..read].starts_with(b"{\"wrong_use\""));
+        let endless = vec![b'x'; MAX_MESSAGE + 1];
+        // The daemon may close before it has read everything.
+        let _closed = stream.write_all(&endless).await;
+        let mut rest = Vec::new();
+        let _reset = stream.read_to_end(&mut rest).await;
+        assert!(rest.is_empty() || rest.starts_with(b"{\"wrong_use\""));
+        let mut client = Client::connect(&scene.config.socket).await.unwrap();
+        assert!(matches!(client.ask(&Request::Look {}).await, Ok(Answer::View(_))));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_watcher_that_does_not_read_is_dropped() {
+        let scene = scene();
+        let mut stream = UnixStream::connect(&scene.config.socket).await.unwrap();
+        stream.write_all(b"{\"watch\":{}}\n").await.unwrap();
+        let tumult = scene.view.clone();
+        let talking = tokio::spawn(async move {
+            loop {
+                tumult.send_modify(|view| Arc::make_mut(view).state.round_id += 1);
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        });
+        // Time is paused: minutes pass as soon as nobody has anything to do.
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        talking.abort();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).await.unwrap();
+        assert!(!rest.is_empty());
     }
 }

@@ -13,8 +13,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
 /// An act of a person, and where the answer goes.
-pub(super) struct Asked {
-    pub(super) arrival: Arrival,
+pub(crate) struct Asked {
+    pub(crate) arrival: Arrival,
     /// Nobody waits for the answer of an input like "the connection is gone".
     pub(super) reply: Option<oneshot::Sender<Result<String, Refusal>>>,
 }
@@ -39,7 +39,7 @@ struct Queue<T> {
 
 impl Asked {
     /// Answers, when somebody waits.
-    pub(super) fn answer(self, answer: Result<String, Refusal>) {
+    pub(crate) fn answer(self, answer: Result<String, Refusal>) {
         if let Some(reply) = self.reply {
             // Whoever asked may have gone.
             let _gone = reply.send(answer);

@@ -14,7 +14,7 @@ mod start;
 mod store;
 mod table_loop;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 mod upkeep;
 pub mod view;
 mod volatile;

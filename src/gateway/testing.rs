@@ -1,9 +1,14 @@
 //! What the gateway's own tests share: a clock whose wall jumps when told to.
 
+use super::inputs::Asked;
+use super::view::{JournalView, StateView, TableView};
+use super::{Handle, Reports};
+use crate::table::event::ClockQuality;
 use crate::time::{Clock, Timestamp, Uptime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::sync::{mpsc, watch};
 
 /// Both clocks stand still until a test moves them.
 #[derive(Debug)]
@@ -40,5 +45,39 @@ impl Clock for SteppingClock {
     fn wall(&self) -> Timestamp {
         let uptime = i64::try_from(self.uptime.load(Ordering::Relaxed)).unwrap();
         Timestamp::from_unix_micros(self.offset.load(Ordering::Relaxed) + uptime)
+    }
+}
+
+/// A handle without a table behind it: what it is asked comes out of the receiver.
+pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<TableView>>) {
+    let (people, asked) = mpsc::channel(4);
+    let (view, table) = watch::channel(Arc::new(view()));
+    let (_, reports) = watch::channel(Reports::default());
+    let handle = Handle {
+        clock: SteppingClock::shared(),
+        people,
+        table,
+        reports,
+        stop: Arc::new(watch::channel(false).0),
+    };
+    (handle, asked, view)
+}
+
+/// What is seen of a table that does nothing.
+pub(crate) fn view() -> TableView {
+    TableView {
+        site: "harbour".into(),
+        table: "TS-07".into(),
+        version: "0".into(),
+        run_id: "run".into(),
+        started_unix_ms: 0,
+        game: "tai-sai".into(),
+        style: Some("A".into()),
+        layout: "appendix-1".into(),
+        state: StateView::default(),
+        fault: None,
+        approval_enforced: false,
+        journal: JournalView::default(),
+        clock: ClockQuality::Unsynchronised,
     }
 }
