@@ -2,6 +2,7 @@
 
 pub mod config;
 pub mod daemon;
+pub mod describe;
 pub mod devices;
 pub mod ending;
 pub mod lock;

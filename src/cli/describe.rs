@@ -1,0 +1,610 @@
+//! An event as a line that a person can follow: `events`, `recall`, the demo's subscriber and `floor watch` print the same.
+
+use crate::table::event::{
+    Actor, ActorKind, Area, BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceKind, DeviceOnline, DeviceRef,
+    DiceUncovered, EntryRejected, Event, GatewayStarted, JournalFailed, JournalStarted, LampFailed,
+    OpeningCheckRecorded, ResultAmended, ResultEntered, ResultSource, RoundSettled, RoundStarted, RoundVoided,
+    TableUnlocked,
+};
+use crate::time::Timestamp;
+
+/// Number, time (UTC), round, and what happened: `#42 2026-02-14 10:15:30.123Z round 7: result 1, 3, 6, Total 10 ... (terminal ET-1_0042)`.
+#[must_use]
+pub fn line(event: &Event) -> String {
+    let round = match event.round_id {
+        0 => String::new(),
+        round => format!("round {round}: "),
+    };
+    format!(
+        "#{} {} {round}{}",
+        event.seqno,
+        moment(event.recorded_at.as_ref()),
+        describe(event)
+    )
+}
+
+/// What happened, who did it, and which device it came from. One line, whatever a device or a person wrote into the texts.
+#[must_use]
+pub fn describe(event: &Event) -> String {
+    let mut text = match &event.body {
+        Some(body) => happened(body),
+        None => "something that this version doesn't know".to_owned(),
+    };
+    let who: Vec<String> = [event.actor.as_ref().map(actor), event.device.as_ref().map(device)]
+        .into_iter()
+        .flatten()
+        .collect();
+    if !who.is_empty() {
+        text = format!("{text} ({})", who.join(", "));
+    }
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+/// The event's kind as the proto names it: `result_entered`.
+#[must_use]
+pub fn kind(body: &Body) -> &'static str {
+    match body {
+        Body::GatewayStarted(_) => "gateway_started",
+        Body::GatewayStopped(_) => "gateway_stopped",
+        Body::JournalStarted(_) => "journal_started",
+        Body::CheckpointRecorded(_) => "checkpoint_recorded",
+        Body::EventsExpired(_) => "events_expired",
+        Body::JournalFailed(_) => "journal_failed",
+        Body::EventSetAside(_) => "event_set_aside",
+        Body::ClockStepped(_) => "clock_stepped",
+        Body::SelfTestFailed(_) => "self_test_failed",
+        Body::DeviceOnline(_) => "device_online",
+        Body::DeviceOffline(_) => "device_offline",
+        Body::DeviceFaulted(_) => "device_faulted",
+        Body::DeviceFaultCleared(_) => "device_fault_cleared",
+        Body::StaleKeysIgnored(_) => "stale_keys_ignored",
+        Body::DeviceAccepted(_) => "device_accepted",
+        Body::OpeningStarted(_) => "opening_started",
+        Body::OpeningAbandoned(_) => "opening_abandoned",
+        Body::OpeningCheckRecorded(_) => "opening_check_recorded",
+        Body::TableOpened(_) => "table_opened",
+        Body::TableClosed(_) => "table_closed",
+        Body::TableLocked(_) => "table_locked",
+        Body::TableUnlocked(_) => "table_unlocked",
+        Body::TestModeEntered(_) => "test_mode_entered",
+        Body::TestModeLeft(_) => "test_mode_left",
+        Body::AlertRaised(_) => "alert_raised",
+        Body::AlertAcknowledged(_) => "alert_acknowledged",
+        Body::AlertCleared(_) => "alert_cleared",
+        Body::IncidentRecorded(_) => "incident_recorded",
+        Body::RoundStarted(_) => "round_started",
+        Body::TumblerSpun(_) => "tumbler_spun",
+        Body::BetsOpened(_) => "bets_opened",
+        Body::BetsClosed(_) => "bets_closed",
+        Body::DiceUncovered(_) => "dice_uncovered",
+        Body::ResultEntered(_) => "result_entered",
+        Body::EntryRejected(_) => "entry_rejected",
+        Body::LayoutLit(_) => "layout_lit",
+        Body::LampFailed(_) => "lamp_failed",
+        Body::LampRestored(_) => "lamp_restored",
+        Body::ResultAmended(_) => "result_amended",
+        Body::RoundHeld(_) => "round_held",
+        Body::RoundResumed(_) => "round_resumed",
+        Body::RoundVoided(_) => "round_voided",
+        Body::VoidReasonStated(_) => "void_reason_stated",
+        Body::VoidWithdrawn(_) => "void_withdrawn",
+        Body::RoundAbandoned(_) => "round_abandoned",
+        Body::RoundSettled(_) => "round_settled",
+        Body::RoundReopened(_) => "round_reopened",
+    }
+}
+
+fn happened(body: &Body) -> String {
+    match body {
+        Body::GatewayStarted(started) => gateway_started(started),
+        Body::GatewayStopped(_) => "gateway stopped".to_owned(),
+        Body::JournalStarted(started) => journal_started(started),
+        Body::CheckpointRecorded(checkpoint) => checkpoint_recorded(checkpoint),
+        Body::EventsExpired(expired) => format!("events up to {} deleted, their time is over", expired.through_seqno),
+        Body::JournalFailed(failed) => journal_failed(failed),
+        Body::EventSetAside(aside) => {
+            let reason = word(aside.reason().as_str_name(), "EVENT_SET_ASIDE_REASON_");
+            format!("event {} set aside, the broker refused it: {reason}", aside.seqno)
+        }
+        Body::ClockStepped(step) => {
+            format!(
+                "clock stepped from {} to {}",
+                moment(step.from.as_ref()),
+                moment(step.to.as_ref())
+            )
+        }
+        Body::SelfTestFailed(failed) => format!("SELF-TEST FAILED: {}", failed.text),
+        Body::DeviceOnline(online) => device_online(online),
+        Body::DeviceOffline(offline) => {
+            "device offline: ".to_owned()
+                + &word(offline.reason().as_str_name(), "DEVICE_OFFLINE_REASON_")
+                + &also(&offline.text)
+        }
+        Body::DeviceFaulted(fault) => format!("device fault {}{}", fault.code, also(&fault.text)),
+        Body::DeviceFaultCleared(fault) => format!("device fault {} cleared", fault.code),
+        Body::StaleKeysIgnored(stale) => format!("{} stale keys ignored (E07)", stale.count),
+        Body::DeviceAccepted(_) => "device accepted".to_owned(),
+        Body::OpeningStarted(_) => "opening checks begun".to_owned(),
+        Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
+        Body::OpeningCheckRecorded(check) => opening_check(check),
+        Body::TableOpened(_) => "TABLE OPEN".to_owned(),
+        Body::TableClosed(_) => "table closed".to_owned(),
+        Body::TableLocked(lock) => {
+            let kind = word(lock.kind().as_str_name(), "TABLE_LOCKED_KIND_");
+            let reason = word(lock.reason().as_str_name(), "TABLE_LOCKED_REASON_");
+            format!("table locked ({kind}): {reason}{}", also(&lock.text))
+        }
+        Body::TableUnlocked(unlocked) => table_unlocked(unlocked),
+        Body::TestModeEntered(_) => "test mode entered".to_owned(),
+        Body::TestModeLeft(_) => "test mode left".to_owned(),
+        Body::AlertRaised(alert) => format!("ALERT {}{}", alert.alert, also(&alert.text)),
+        Body::AlertAcknowledged(alert) => format!("alert {} acknowledged", alert.alert),
+        Body::AlertCleared(alert) => format!("alert {} cleared", alert.alert),
+        Body::IncidentRecorded(incident) => match incident.of_round {
+            0 => format!("incident: {}", incident.cause),
+            round => format!("incident in round {round}: {}", incident.cause),
+        },
+        Body::RoundStarted(started) => round_started(started),
+        Body::TumblerSpun(spun) => format!(
+            "tumbler at rest after {}{}",
+            count(spun.spins, "spin"),
+            away(spun.while_away)
+        ),
+        Body::BetsOpened(opened) => bets_opened(opened),
+        Body::BetsClosed(closed) => bets_closed(closed),
+        Body::DiceUncovered(uncovered) => dice_uncovered(uncovered),
+        Body::ResultEntered(result) => result_entered(result),
+        Body::EntryRejected(rejected) => entry_rejected(rejected),
+        Body::LayoutLit(lit) => format!(
+            "layout lit: {}{}",
+            areas(&lit.areas),
+            after(lit.entry_to_lamps_ms, "the entry")
+        ),
+        Body::LampFailed(failed) => lamp_failed(failed),
+        Body::LampRestored(restored) => format!("lamp of {} works again", area(restored.area.as_ref())),
+        Body::ResultAmended(amended) => result_amended(amended),
+        Body::RoundHeld(held) => {
+            format!(
+                "ROUND HELD: {}{}",
+                word(held.cause().as_str_name(), "ROUND_HELD_CAUSE_"),
+                also(&held.text)
+            )
+        }
+        Body::RoundResumed(resumed) => {
+            format!(
+                "round goes on after: {}",
+                word(resumed.cause().as_str_name(), "ROUND_HELD_CAUSE_")
+            )
+        }
+        Body::RoundVoided(voided) => round_voided(voided),
+        Body::VoidReasonStated(stated) => {
+            format!(
+                "reason of the void: {}",
+                code(stated.reason().as_str_name(), "ROUND_VOIDED_REASON_")
+            )
+        }
+        Body::VoidWithdrawn(withdrawn) => format!("void withdrawn{}", by_itself(withdrawn.automatic)),
+        Body::RoundAbandoned(_) => "round abandoned before the bell, bets go back".to_owned(),
+        Body::RoundSettled(settled) => round_settled(settled),
+        Body::RoundReopened(_) => "round reopened, its lamps are lit again".to_owned(),
+    }
+}
+
+fn gateway_started(started: &GatewayStarted) -> String {
+    let before = if started.clean_stop {
+        ""
+    } else {
+        ", the run before had no clean stop"
+    };
+    let approval = if started.approval_enforced {
+        ""
+    } else {
+        ", approval not enforced"
+    };
+    let game: Vec<&str> = [&started.game, &started.style, &started.layout]
+        .into_iter()
+        .map(String::as_str)
+        .filter(|word| !word.is_empty())
+        .collect();
+    format!(
+        "gateway {} started ({}){before}{approval}",
+        started.version,
+        game.join(" ")
+    )
+}
+
+fn journal_started(started: &JournalStarted) -> String {
+    let reason = word(started.reason().as_str_name(), "JOURNAL_STARTED_REASON_");
+    match &started.predecessor {
+        Some(before) if !before.moved_to.is_empty() => format!(
+            "journal begun ({reason}); the one before, up to event {}, is kept as {}",
+            before.last_seqno, before.moved_to
+        ),
+        Some(before) => format!(
+            "journal begun ({reason}); the one before went up to event {}",
+            before.last_seqno
+        ),
+        None => format!("journal begun ({reason})"),
+    }
+}
+
+fn checkpoint_recorded(checkpoint: &CheckpointRecorded) -> String {
+    format!("checkpoint of everything through event {}", checkpoint.through_seqno)
+}
+
+fn journal_failed(failed: &JournalFailed) -> String {
+    format!(
+        "JOURNAL FAILED from {} to {}, {} not recorded{}",
+        moment(failed.from.as_ref()),
+        moment(failed.to.as_ref()),
+        count64(failed.dropped_inputs, "input"),
+        also(&failed.error)
+    )
+}
+
+fn device_online(online: &DeviceOnline) -> String {
+    let firmware = if online.firmware.is_empty() {
+        String::new()
+    } else {
+        format!(", firmware {}", online.firmware)
+    };
+    format!("device online{firmware}")
+}
+
+fn opening_check(check: &OpeningCheckRecorded) -> String {
+    let name = word(check.check().as_str_name(), "OPENING_CHECK_");
+    let verdict = if check.passed { "passed" } else { "NOT PASSED" };
+    let how = if check.vouched { ", vouched for" } else { "" };
+    format!("opening check {name} {verdict}{how}{}", also(&check.text))
+}
+
+fn table_unlocked(unlocked: &TableUnlocked) -> String {
+    let reason = word(unlocked.reason().as_str_name(), "TABLE_LOCKED_REASON_");
+    match unlocked.procedure.as_str() {
+        "" => format!("lock over by itself: {reason}"),
+        procedure => format!("table unlocked ({reason}): {procedure}"),
+    }
+}
+
+fn round_started(started: &RoundStarted) -> String {
+    format!(
+        "round of {} begun, layout {}{}",
+        started.game,
+        started.layout,
+        away(started.while_away)
+    )
+}
+
+fn bets_opened(opened: &BetsOpened) -> String {
+    let offline: Vec<String> = opened.offline.iter().map(device).collect();
+    match offline.is_empty() {
+        true => "place your bets".to_owned(),
+        false => format!("place your bets, without {}", offline.join(", ")),
+    }
+}
+
+fn bets_closed(closed: &BetsClosed) -> String {
+    let how = if closed.implied { ", no bell was heard" } else { "" };
+    let open = match closed.bets_open_ms {
+        0 => String::new(),
+        ms => format!(", bets were open {}", seconds(ms)),
+    };
+    format!("no more bets{how}{open}{}", away(closed.while_away))
+}
+
+fn dice_uncovered(uncovered: &DiceUncovered) -> String {
+    let how = if uncovered.implied {
+        ", implied by the entry"
+    } else {
+        ""
+    };
+    let read = match uncovered.read_faces.as_slice() {
+        [] => String::new(),
+        faces => format!(", reader saw {}", numbers(faces, " ")),
+    };
+    format!(
+        "cover off{}{how}{read}{}",
+        after(uncovered.bell_to_uncover_ms, "the bell"),
+        away(uncovered.while_away)
+    )
+}
+
+fn result_entered(result: &ResultEntered) -> String {
+    let source = match result.source() {
+        ResultSource::Terminal => format!(", keys {}", numbers(&result.pressed, " ")),
+        ResultSource::Command => format!(", by command{}", also(&result.reason)),
+        ResultSource::Unspecified => String::new(),
+    };
+    let confirmed = if result.confirmed {
+        ", confirmed against the reader"
+    } else {
+        ""
+    };
+    format!("RESULT {}: {}{source}{confirmed}", result.call, areas(&result.areas))
+}
+
+fn entry_rejected(rejected: &EntryRejected) -> String {
+    let shown = match rejected.shown.as_slice() {
+        [] => String::new(),
+        keys => format!(" {}", numbers(keys, " ")),
+    };
+    let times = if rejected.count > 1 {
+        format!(", {} times", rejected.count)
+    } else {
+        String::new()
+    };
+    format!(
+        "entry{shown} refused, E{:02}{}{times}",
+        rejected.code,
+        also(&rejected.text)
+    )
+}
+
+fn lamp_failed(failed: &LampFailed) -> String {
+    let how = if failed.wrongly_lit {
+        "is lit and must not be"
+    } else {
+        "is dark"
+    };
+    let times = if failed.count > 1 {
+        format!(", {} times", failed.count)
+    } else {
+        String::new()
+    };
+    format!("LAMP of {} {how}{times}", area(failed.area.as_ref()))
+}
+
+fn result_amended(amended: &ResultAmended) -> String {
+    format!(
+        "RESULT AMENDED from {} to {}: {}",
+        numbers(&amended.from_faces, " "),
+        amended.call,
+        areas(&amended.areas)
+    )
+}
+
+fn round_voided(voided: &RoundVoided) -> String {
+    let reason = code(voided.reason().as_str_name(), "ROUND_VOIDED_REASON_");
+    format!(
+        "NO SPIN, round void: {reason}{}{}",
+        by_itself(voided.automatic),
+        also(&voided.text)
+    )
+}
+
+fn round_settled(settled: &RoundSettled) -> String {
+    let how = match (settled.provisional, settled.implied) {
+        (true, _) => "settled provisionally, the cover lies on",
+        (false, true) => "settled, the cover lies on",
+        (false, false) => "settled",
+    };
+    format!("round {how}{}", after(settled.lamps_to_settled_ms, "the lamps"))
+}
+
+/// The ids of areas: `small, total_9, pair_1_3`.
+#[must_use]
+pub fn areas(areas: &[Area]) -> String {
+    match areas {
+        [] => "no area".to_owned(),
+        areas => areas.iter().map(|area| area.id.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+fn area(area: Option<&Area>) -> &str {
+    area.map_or("an unnamed area", |area| &area.id)
+}
+
+/// "supervisor anna", "dealer", "supervisor by key", "supervisor anna by root".
+#[must_use]
+pub fn actor(actor: &Actor) -> String {
+    let kind = match actor.kind() {
+        ActorKind::Unspecified => "someone",
+        ActorKind::Dealer => "dealer",
+        ActorKind::Supervisor => "supervisor",
+        ActorKind::Technician => "technician",
+        ActorKind::Floor => "floor",
+        ActorKind::Gateway => "gateway",
+    };
+    let mut text = kind.to_owned();
+    if !actor.name.is_empty() {
+        text = format!("{text} {}", actor.name);
+    }
+    if actor.by_key {
+        text.push_str(" by key");
+    }
+    if !actor.login.is_empty() {
+        text = format!("{text} by {}", actor.login);
+    }
+    text
+}
+
+/// "terminal ET-1_0042".
+#[must_use]
+pub fn device(device: &DeviceRef) -> String {
+    let kind = match device.kind() {
+        DeviceKind::Unspecified => "device",
+        DeviceKind::Tumbler => "tumbler",
+        DeviceKind::Terminal => "terminal",
+        DeviceKind::LayoutLamps => "lamps",
+        DeviceKind::ResultLights => "lights",
+    };
+    format!("{kind} {}", device.serial_number).trim_end().to_owned()
+}
+
+/// A proto enum's value in small words: `TABLE_LOCKED_REASON_LAMP_BOARD` is "lamp board".
+#[must_use]
+pub fn word(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix)
+        .unwrap_or(name)
+        .to_ascii_lowercase()
+        .replace('_', " ")
+}
+
+/// A proto enum's value as a short name: `ROUND_VOIDED_REASON_A_NOT_FLAT` is "a_not_flat", as the rules number it.
+#[must_use]
+pub fn code(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
+}
+
+/// `2026-02-14 10:15:30.123Z`.
+#[must_use]
+pub fn moment(time: Option<&prost_types::Timestamp>) -> String {
+    let Some(time) = time else {
+        return "at an unknown time".to_owned();
+    };
+    let text = Timestamp::from(time).to_string().replace('T', " ");
+    match text.split_once('.') {
+        Some((seconds, fraction)) => format!("{seconds}.{}Z", fraction.get(..3).unwrap_or("000")),
+        None => text,
+    }
+}
+
+fn numbers(values: &[u32], between: &str) -> String {
+    values.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
+}
+
+fn count(number: u32, of: &str) -> String {
+    count64(u64::from(number), of)
+}
+
+fn count64(number: u64, of: &str) -> String {
+    match number {
+        1 => format!("1 {of}"),
+        _ => format!("{number} {of}s"),
+    }
+}
+
+/// 0 is "not measured" in the events.
+fn after(ms: u32, what: &str) -> String {
+    match ms {
+        0 => String::new(),
+        ms => format!(", {} after {what}", seconds(ms)),
+    }
+}
+
+fn seconds(ms: u32) -> String {
+    match ms {
+        0..=999 => format!("{ms} ms"),
+        _ => format!("{}.{} s", ms / 1000, ms % 1000 / 100),
+    }
+}
+
+fn also(text: &str) -> String {
+    if text.is_empty() {
+        String::new()
+    } else {
+        format!(": {text}")
+    }
+}
+
+fn away(while_away: bool) -> &'static str {
+    if while_away { ", while the device was away" } else { "" }
+}
+
+fn by_itself(automatic: bool) -> &'static str {
+    if automatic { ", by the gateway" } else { "" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::event;
+
+    fn check(body: Body, expected: &str) {
+        let event = Event {
+            body: Some(body),
+            ..Event::default()
+        };
+        assert_eq!(describe(&event), expected);
+    }
+
+    fn area(id: &str) -> Area {
+        Area {
+            id: id.to_owned(),
+            pays: 1,
+            per: 1,
+        }
+    }
+
+    #[test]
+    fn a_line_says_number_time_round_what_and_who() {
+        let event = Event {
+            seqno: 42,
+            round_id: 7,
+            recorded_at: Some(Timestamp::from_unix_micros(1_771_064_130_123_456).into()),
+            actor: Some(Actor {
+                kind: ActorKind::Dealer.into(),
+                ..Actor::default()
+            }),
+            device: Some(DeviceRef {
+                kind: DeviceKind::Terminal.into(),
+                serial_number: "ET-1_0042".to_owned(),
+            }),
+            body: Some(Body::ResultEntered(ResultEntered {
+                pressed: vec![6, 1, 3],
+                faces: vec![1, 3, 6],
+                total: 10,
+                call: "1, 3, 6, Total 10".to_owned(),
+                areas: vec![area("small"), area("total_10")],
+                source: ResultSource::Terminal.into(),
+                ..ResultEntered::default()
+            })),
+            ..Event::default()
+        };
+        assert_eq!(
+            line(&event),
+            "#42 2026-02-14 10:15:30.123Z round 7: RESULT 1, 3, 6, Total 10: small, total_10, keys 6 1 3 (dealer, terminal ET-1_0042)"
+        );
+    }
+
+    #[test]
+    fn facts_in_words() {
+        check(
+            Body::BetsClosed(BetsClosed {
+                implied: true,
+                bets_open_ms: 25_340,
+                ..BetsClosed::default()
+            }),
+            "no more bets, no bell was heard, bets were open 25.3 s",
+        );
+        check(
+            Body::EntryRejected(EntryRejected {
+                shown: vec![1, 2, 4],
+                code: 1,
+                text: "keys differ".to_owned(),
+                count: 3,
+            }),
+            "entry 1 2 4 refused, E01: keys differ, 3 times",
+        );
+        check(
+            Body::RoundVoided(RoundVoided {
+                reason: event::RoundVoidedReason::AExposedEarly.into(),
+                automatic: true,
+                text: String::new(),
+            }),
+            "NO SPIN, round void: a_exposed_early, by the gateway",
+        );
+        check(
+            Body::LampFailed(LampFailed {
+                area: Some(area("big")),
+                wrongly_lit: false,
+                count: 1,
+            }),
+            "LAMP of big is dark",
+        );
+        check(
+            Body::TumblerSpun(event::TumblerSpun {
+                spins: 1,
+                ..Default::default()
+            }),
+            "tumbler at rest after 1 spin",
+        );
+        check(
+            Body::AlertRaised(event::AlertRaised {
+                alert: "x".to_owned(),
+                text: "two\nlines\u{1b}[2J".to_owned(),
+            }),
+            "ALERT x: two?lines?[2J",
+        );
+    }
+}
