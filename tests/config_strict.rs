@@ -392,6 +392,21 @@ tumbler = "open"
 }
 
 #[test]
+fn a_secret_where_the_name_of_its_file_belongs_is_not_repeated() {
+    let secrets = ["\"hunter2\"", "\"hunter2\\u0007\"", "271828", "[\"hunter2\"]"];
+    for (path, secret) in ["mqtt.password_file", "mqtt.key"]
+        .iter()
+        .flat_map(|p| secrets.map(|s| (*p, s)))
+    {
+        let text = file_with(&|key| Some(if key.path == path { secret.to_owned() } else { good(key) }));
+        let examined = examined(&text, &[]);
+        assert!(examined.errors().any(|p| p.key.as_deref() == Some(path)));
+        let told = told(&examined.problems);
+        assert!(!told.contains("hunter2") && !told.contains("271828"), "{told}");
+    }
+}
+
+#[test]
 fn what_is_no_toml_is_told_with_its_line() {
     let text = "[table]\nsite = harbour\nid = \"TS-07\"\nid = \"TS-08\"\n";
     insta::assert_snapshot!(told(&examined(text, &[]).problems));
@@ -632,6 +647,53 @@ fn example_files_are_accepted() {
         template_tai_sai(),
         "deploy/TS-07.toml is `tablegate config template tai-sai`"
     );
+}
+
+/// `docs/configuration.md` is this text. With `TABLEGATE_WRITE_DOCS=1` the test writes it.
+#[test]
+fn the_documents_say_every_key() {
+    let mut text = "# Configuration\n\n\
+        Made from the program's own table of keys; `tablegate config template tai-sai` prints a file to begin with.\n\n\
+        A TOML file, `/etc/tablegate/INSTANCE.toml`, then environment variables over it: `tai_sai.rest_ms` is\n\
+        `TABLEGATE__TAI_SAI__REST_MS`, lists are separated by commas. It is read at start only. Nothing is converted: text stands in\n\
+        quotes, numbers and `true` and `false` don't. Names that aren't known are refused. `tablegate config check FILE` says everything\n\
+        that is wrong, `tablegate config show FILE` what holds and where it came from.\n"
+        .to_owned();
+    for section in SECTIONS {
+        writeln!(text, "\n## [{}]\n\n{}\n", section.path, section.doc).unwrap();
+        writeln!(
+            text,
+            "| key | value | when absent | what it does |\n| --- | --- | --- | --- |"
+        )
+        .unwrap();
+        for key in KEYS.iter().filter(|key| key.section() == section.path) {
+            let value = match key.kind {
+                Kind::Text => "text".to_owned(),
+                Kind::Path => "path from the root".to_owned(),
+                Kind::Flag => "`true` or `false`".to_owned(),
+                Kind::Whole { min, max, unit } => format!("{min} to {max} {unit}"),
+                Kind::OneOf(words) => words
+                    .iter()
+                    .map(|w| format!("`\"{w}\"`"))
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                Kind::Texts => "list of texts".to_owned(),
+            };
+            let absent = match key.absent {
+                Absent::Refused(_) => "refused".to_owned(),
+                Absent::Default(text) => format!("`{text}`"),
+                Absent::Follows(text) => format!("`\"{text}\"`"),
+                Absent::None(_) | Absent::Usual(_) => "none".to_owned(),
+            };
+            writeln!(text, "| `{}` | {value} | {absent} | {} |", key.name(), key.doc).unwrap();
+        }
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
+    if std::env::var_os("TABLEGATE_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &text).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, text, "run this test with TABLEGATE_WRITE_DOCS=1");
 }
 
 #[test]

@@ -25,7 +25,7 @@ enum Tls {
 impl Converter<'_> {
     pub(super) fn uplink(&mut self, written: &Written, known: &Known) -> Option<UplinkConfig> {
         let section = &written.mqtt;
-        let brokers = self.brokers(section.brokers.as_deref(), section.allow_plaintext);
+        let brokers = self.brokers(section);
         let secure = |text: &String| text.starts_with("mqtts://");
         let tls = match &section.brokers {
             Some(written) if written.iter().any(secure) => Tls::Needed,
@@ -68,9 +68,9 @@ impl Converter<'_> {
         })
     }
 
-    fn brokers(&mut self, written: Option<&[String]>, allow_plaintext: bool) -> Option<Vec<BrokerAddress>> {
+    fn brokers(&mut self, section: &Mqtt) -> Option<Vec<BrokerAddress>> {
         let key = "mqtt.brokers";
-        let written = written?;
+        let written = section.brokers.as_deref()?;
         if written.is_empty() {
             self.error(key, "is empty", keys::key(key)?.right());
         }
@@ -80,7 +80,9 @@ impl Converter<'_> {
                 // What may hold a password is not repeated.
                 Err(error) if text.contains('@') => self.error(key, "has an address with an @", error.to_string()),
                 Err(error) => self.error(key, format!("has {}", shown(text)), error.to_string()),
-                Ok(broker) if broker.transport == Transport::Plain && !broker.is_loopback() && !allow_plaintext => {
+                Ok(broker)
+                    if broker.transport == Transport::Plain && !broker.is_loopback() && !section.allow_plaintext =>
+                {
                     self.error(
                         key,
                         format!("has {}, in the clear to another host", shown(text)),

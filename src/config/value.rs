@@ -54,6 +54,10 @@ pub fn shown(text: &str) -> String {
 /// What is wrong with it: "is the text \"on\"".
 pub fn from_toml(key: &Key, raw: &DeValue<'_>) -> Result<Value, String> {
     let value = match (key.kind, raw) {
+        // As below, for a number or the like in the place of a secret's file.
+        (Kind::Path, other) if !other.is_str() && SECRET_FILES.contains(&key.path) => {
+            return Err("is no text; it is not repeated here, in case it is the secret itself".to_owned());
+        }
         (Kind::Text | Kind::Path | Kind::OneOf(_), DeValue::String(text)) => Value::Text(text.to_string()),
         (Kind::Flag, DeValue::Boolean(flag)) => Value::Flag(*flag),
         (Kind::Whole { .. }, DeValue::Integer(number)) => Value::Whole(whole(number)?),
@@ -120,6 +124,9 @@ fn describe(raw: &DeValue<'_>) -> String {
     }
 }
 
+/// Keys that name the file of a secret, where somebody may write the secret itself.
+const SECRET_FILES: &[&str] = &["mqtt.key", "mqtt.password_file"];
+
 /// The longest text that is taken: far above any name, far below what would hurt.
 const TEXT_MAX: usize = 4_096;
 
@@ -135,6 +142,8 @@ fn check(key: &Key, value: &Value) -> Result<(), String> {
             check_text(text)?;
             if text.starts_with('/') {
                 Ok(())
+            } else if SECRET_FILES.contains(&key.path) {
+                Err("doesn't begin at the root; it is not repeated here, in case it is the secret itself".to_owned())
             } else {
                 Err(format!("is {}, which doesn't begin at the root", shown(text)))
             }
@@ -169,7 +178,7 @@ fn check_text(text: &str) -> Result<(), String> {
     } else if text.len() > TEXT_MAX {
         Err(format!("is longer than {TEXT_MAX} bytes"))
     } else if text.chars().any(char::is_control) {
-        Err(format!("is {}, with a control character", shown(text)))
+        Err("has a control character".to_owned())
     } else {
         Ok(())
     }

@@ -27,7 +27,9 @@ pub fn start() -> io::Result<SocketAddr> {
     // Asking for port 0 and letting it go again is how a free port is found for a listener that somebody else opens.
     let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
     let mut broker = Broker::new(config(address));
-    thread::Builder::new().name("demo-broker".to_owned()).spawn(move || broker.start())?;
+    thread::Builder::new()
+        .name("demo-broker".to_owned())
+        .spawn(move || broker.start())?;
     let began = Instant::now();
     loop {
         match TcpStream::connect_timeout(&address, Duration::from_millis(100)) {
@@ -47,7 +49,13 @@ fn config(listen: SocketAddr) -> Config {
         external_auth: None,
         dynamic_filters: true,
     };
-    let server = ServerSettings { name: "demo".to_owned(), listen, tls: None, next_connection_delay_ms: 1, connections };
+    let server = ServerSettings {
+        name: "demo".to_owned(),
+        listen,
+        tls: None,
+        next_connection_delay_ms: 1,
+        connections,
+    };
     let router = RouterConfig {
         max_connections: 64,
         max_outgoing_packet_count: 200,
@@ -55,5 +63,9 @@ fn config(listen: SocketAddr) -> Config {
         max_segment_count: 2,
         ..RouterConfig::default()
     };
-    Config { router, v5: Some(HashMap::from([("demo".to_owned(), server)])), ..Config::default() }
+    Config {
+        router,
+        v5: Some(HashMap::from([("demo".to_owned(), server)])),
+        ..Config::default()
+    }
 }

@@ -1,0 +1,239 @@
+//! `tablegate config` and `tablegate rules` as a person or a script meets them: what is printed where, and the exit status.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+fn tablegate(arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(arguments)
+        .env_clear()
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn err(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn bench() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/bench.toml")
+}
+
+#[test]
+fn check_accepts_with_0_and_refuses_with_3() {
+    let bench = bench();
+    let file = bench.to_str().unwrap();
+    let good = tablegate(&["config", "check", file], &[]);
+    assert_eq!((status(&good), err(&good).as_str()), (0, ""));
+    assert!(
+        out(&good).contains("is accepted: table bench-1 of workshop"),
+        "{}",
+        out(&good)
+    );
+
+    let bad = tablegate(
+        &["config", "check", file],
+        &[("TABLEGATE__TAI_SAI__REST_MS", "1"), ("TABLEGATE__TABLE__ID", "a b")],
+    );
+    assert_eq!((status(&bad), out(&bad).as_str()), (3, ""));
+    let told = err(&bad);
+    assert!(
+        told.contains("environment TABLEGATE__TAI_SAI__REST_MS: tai_sai.rest_ms is 1, below 500"),
+        "{told}"
+    );
+    assert!(
+        told.contains("environment TABLEGATE__TABLE__ID: table.id is \"a b\""),
+        "{told}"
+    );
+
+    let missing = tablegate(&["config", "check", "/nowhere/x.toml"], &[]);
+    assert_eq!(status(&missing), 3);
+    assert!(
+        err(&missing).contains("/nowhere/x.toml: can't be read"),
+        "{}",
+        err(&missing)
+    );
+
+    assert_eq!(status(&tablegate(&["config", "check"], &[])), 2);
+}
+
+#[test]
+fn check_tells_scripts_in_json() {
+    let bench = bench();
+    let file = bench.to_str().unwrap();
+    let good: serde_json::Value =
+        serde_json::from_str(&out(&tablegate(&["config", "check", file, "--json"], &[]))).unwrap();
+    assert_eq!(good["accepted"], true);
+    assert_eq!(good["instance"], "bench");
+    assert_eq!(good["config_sha256"].as_str().unwrap().len(), 64);
+
+    let bad = tablegate(
+        &["config", "check", file, "--json"],
+        &[("TABLEGATE__CLOCK__SOURCE", "ntp")],
+    );
+    assert_eq!(status(&bad), 3);
+    let bad: serde_json::Value = serde_json::from_str(&out(&bad)).unwrap();
+    assert_eq!(bad["accepted"], false);
+    assert_eq!(
+        bad["problems"][0],
+        serde_json::json!({
+            "severity": "error",
+            "origin": {"kind": "environment", "name": "TABLEGATE__CLOCK__SOURCE"},
+            "key": "clock.source",
+            "wrong": "is \"ntp\"",
+            "right": "\"timesyncd\" or \"chrony\" or \"none\"",
+        })
+    );
+}
+
+#[test]
+fn show_says_where_each_value_came_from() {
+    let bench = bench();
+    let file = bench.to_str().unwrap();
+    let environment = [("TABLEGATE__JOURNAL__DIRECTORY", "/tmp/journal")];
+    let shown = tablegate(&["config", "show", file], &environment);
+    assert_eq!(status(&shown), 0, "{}", err(&shown));
+    let line = |key: &str| {
+        let text = out(&shown);
+        let line = text
+            .lines()
+            .find(|line| line.starts_with(&format!("{key} = ")))
+            .map(str::to_owned);
+        line.unwrap_or_else(|| panic!("no {key} in\n{text}"))
+    };
+    assert!(
+        line("table.site").ends_with(&format!("# {file}:4")),
+        "{}",
+        line("table.site")
+    );
+    assert!(line("mqtt.client_id").contains("\"workshop-bench-1\""));
+    assert!(line("mqtt.client_id").ends_with("# default"));
+    assert!(line("journal.directory").ends_with("# environment TABLEGATE__JOURNAL__DIRECTORY"));
+
+    let json = tablegate(&["config", "show", file, "--json"], &environment);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    let entries = json["effective"]["entries"].as_array().unwrap();
+    let rest = entries.iter().find(|entry| entry["key"] == "tai_sai.rest_ms").unwrap();
+    assert_eq!(
+        *rest,
+        serde_json::json!({"key": "tai_sai.rest_ms", "value": "500",
+        "from": {"kind": "file", "path": file, "line": 11}})
+    );
+}
+
+#[test]
+fn a_password_in_a_file_is_never_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let secret = folder.path().join("password");
+    std::fs::write(&secret, "hunter2\n").unwrap();
+    let environment = [
+        ("TABLEGATE__MQTT__USERNAME", "bench"),
+        ("TABLEGATE__MQTT__PASSWORD_FILE", secret.to_str().unwrap()),
+    ];
+    let shown = tablegate(&["config", "show", bench().to_str().unwrap()], &environment);
+    assert_eq!(status(&shown), 0, "{}", err(&shown));
+    assert!(out(&shown).contains("mqtt.password_file"));
+    assert!(!out(&shown).contains("hunter2"));
+}
+
+#[test]
+fn a_template_is_a_file_that_check_accepts() {
+    let template = tablegate(&["config", "template", "tai-sai"], &[]);
+    assert_eq!(status(&template), 0);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("TS-07.toml");
+    std::fs::write(&file, &template.stdout).unwrap();
+    let check = tablegate(&["config", "check", file.to_str().unwrap()], &[]);
+    assert_eq!(status(&check), 0, "{}", err(&check));
+    for game in ["sic-bo", "whist"] {
+        let other = tablegate(&["config", "template", game], &[]);
+        assert_eq!(status(&other), 2);
+        assert!(err(&other).contains("tai-sai"), "{}", err(&other));
+    }
+}
+
+#[test]
+fn an_outcome_is_told_with_call_areas_odds_and_rules() {
+    let told = tablegate(&["rules", "outcome", "6", "1", "3"], &[]);
+    assert_eq!(status(&told), 0);
+    for part in [
+        "1, 3, 6, Total 10",
+        "pair_1_3",
+        "6 to 1",
+        "NZ Div 9 r4.1(g)",
+        "NZ Div 9 r4.10",
+    ] {
+        assert!(out(&told).contains(part), "{part} isn't in\n{}", out(&told));
+    }
+    assert!(!out(&told).contains('\x1b'), "no colour where no terminal is");
+    let json = tablegate(
+        &["rules", "outcome", "3", "3", "4", "--layout", "appendix-2", "--json"],
+        &[],
+    );
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(json["call"], "double 3, 4, Total 10");
+    let ids: Vec<_> = json["areas"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|a| a["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            "small",
+            "double_3",
+            "total_10",
+            "pair_3_4",
+            "face_3",
+            "face_4",
+            "trio_3_3_4",
+            "even"
+        ]
+    );
+}
+
+#[test]
+fn what_is_no_outcome_is_wrong_usage_and_says_what_is_wrong() {
+    for (faces, wrong) in [
+        (&["1", "3", "7"][..], "'7'"),
+        (&["1", "3", "0"], "'0'"),
+        (&["1", "3"], "2 were provided"),
+        (&["1", "3", "6", "6"], "4 were provided"),
+        (&["1", "3", "x"], "'x'"),
+        (&["1", "3", "6", "--layout", "appendix-3"], "appendix-3"),
+    ] {
+        let told = tablegate(&[&["rules", "outcome"], faces].concat(), &[]);
+        assert_eq!(status(&told), 2, "{faces:?}");
+        assert!(err(&told).contains(wrong), "{faces:?}: {}", err(&told));
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_no_failure() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(["config", "template", "tai-sai"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), err(&ended).as_str()), (Some(0), ""));
+}
