@@ -611,6 +611,14 @@ fn keys_older_than_2_s_are_stale_when_the_clocks_can_be_related() {
 }
 
 #[test]
+fn a_key_from_before_the_hosts_start_is_stale() {
+    let mut bench = Bench::up(DeviceKind::Terminal);
+    bench.pass(1000, Answer::Pings);
+    let (happened, age) = aged_key(&mut bench, 60_000);
+    assert_eq!((happened, age), (Some(Uptime::ZERO), Age::Stale));
+}
+
+#[test]
 fn a_device_clock_that_wraps_is_related() {
     let mut bench = Bench::up(DeviceKind::Terminal);
     bench.pass(999, Answer::Nothing);

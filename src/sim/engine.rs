@@ -15,6 +15,8 @@ use tokio::time::Instant;
 
 /// Acts that wait for their device. A script waits for each; only several scripts at once get here.
 const MAX_ACTS: usize = 16;
+/// What the engine's clock shows when it starts: things can have happened before.
+const BEGAN: Uptime = Uptime::from_millis(24 * 3_600_000);
 /// Bytes read at once; a frame is at most 209.
 const READ_AT_ONCE: usize = 1024;
 
@@ -74,16 +76,23 @@ pub struct LineView {
     pub sessions: u64,
     /// How often the host was found gone for the hold time.
     pub host_gone: u64,
-    /// Valid frames heard since the last boot.
-    pub frames_in: u64,
-    /// Frames sent since the last boot, repeats included.
-    pub frames_out: u64,
-    /// DATA sent again since the last boot.
-    pub repeats_out: u64,
     /// Changes at each boot.
     pub boot_id: u32,
     /// What is wrong with the line.
     pub faults: Faults,
+    /// Frames since the last boot.
+    pub traffic: Traffic,
+}
+
+/// What a device has heard and said since its last boot.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
+pub struct Traffic {
+    /// Valid frames heard.
+    pub frames_in: u64,
+    /// Frames sent, repeats included.
+    pub frames_out: u64,
+    /// DATA sent again.
+    pub repeats_out: u64,
 }
 
 /// A condition that didn't come.
@@ -302,7 +311,7 @@ pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M
     model.boot();
     let mut engine = Engine {
         line: Line::new(setup.seed),
-        device: Device::new(config(&setup, &model, 1), Uptime::ZERO),
+        device: Device::new(config(&setup, &model, 1), BEGAN),
         setup,
         model,
         pty: Some(pty),
@@ -402,7 +411,7 @@ impl<M: Model> Engine<M> {
         let due = deadlines.into_iter().flatten().min();
         let alarm = async {
             match due {
-                Some(at) => tokio::time::sleep_until(self.began + at.since(Uptime::ZERO)).await,
+                Some(at) => tokio::time::sleep_until(self.began + at.since(BEGAN)).await,
                 None => std::future::pending().await,
             }
         };
@@ -423,7 +432,7 @@ impl<M: Model> Engine<M> {
     }
 
     fn now(&self) -> Uptime {
-        Uptime::ZERO + self.began.elapsed()
+        BEGAN + self.began.elapsed()
     }
 
     /// Everything that is due now.
@@ -540,11 +549,13 @@ impl<M: Model> Engine<M> {
             },
             sessions: self.sessions,
             host_gone: self.host_gone,
-            frames_in: counters.seen.frames,
-            frames_out: counters.frames_out,
-            repeats_out: counters.repeats_out,
             boot_id: self.device.config().boot_id,
             faults: self.line.faults,
+            traffic: Traffic {
+                frames_in: counters.seen.frames,
+                frames_out: counters.frames_out,
+                repeats_out: counters.repeats_out,
+            },
         })
     }
 }

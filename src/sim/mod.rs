@@ -30,7 +30,7 @@ mod terminal;
 mod tumbler;
 
 pub use dealer::{Answer, Dealer, Pace, Played, Stuck};
-pub use engine::{Handle, Hearing, LineView, Setup, Trouble};
+pub use engine::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
 pub use lamps::{Lamps, LampsSetup, LampsView, StuckAt};
 pub use line::{Faults, Garble};
 pub use terminal::{Terminal, TerminalSetup, TerminalView};

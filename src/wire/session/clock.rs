@@ -63,17 +63,24 @@ impl DeviceClock {
         Some(trip)
     }
 
-    /// A device's time in the host's. `None` without a PONG that is good and new enough. Times before the run count as its start.
+    /// A device's time in the host's. `None` without a PONG that is good and new enough. Times before the run count as its start: take
+    /// [`Self::age`] for how long ago a thing was.
     #[must_use]
     pub fn relate(&self, now: Uptime, device_ms: u32) -> Option<Uptime> {
+        let age = self.age(now, device_ms)?;
+        // Clocks drift apart; a thing can't have happened after it was heard of.
+        Some(now - age)
+    }
+
+    /// How long ago, at `now`, a device's time was; zero for what seems to lie ahead. `None` without a PONG that is good and new enough.
+    #[must_use]
+    pub fn age(&self, now: Uptime, device_ms: u32) -> Option<Duration> {
         let relation = self.relation.filter(|known| now.since(known.taken) <= MAX_AGE)?;
-        let later = device_ms.wrapping_sub(relation.device_ms);
-        // Half of the range lies before, half after: what looks like more than 24 days ahead was before.
-        Some(if later < 1 << 31 {
-            relation.host + Duration::from_millis(u64::from(later))
-        } else {
-            relation.host - Duration::from_millis(u64::from(relation.device_ms.wrapping_sub(device_ms)))
-        })
+        let elapsed = u32::try_from(now.since(relation.host).as_millis()).unwrap_or(u32::MAX);
+        let age_ms = relation.device_ms.wrapping_add(elapsed).wrapping_sub(device_ms);
+        // Half of the range lies before, half ahead: what looks like more than 24 days ago is ahead.
+        let is_past = age_ms < 1 << 31;
+        Some(Duration::from_millis(if is_past { u64::from(age_ms) } else { 0 }))
     }
 
     /// Without a relation since.

@@ -256,10 +256,9 @@ impl Host {
         let Phase::Session(session) = &mut self.phase else {
             return;
         };
-        // Clocks that drift apart must not make a thing happen after it was heard of.
-        let mut happened = session.clock.relate(now, report.uptime_ms).map(|then| then.min(now));
-        let lateness = match happened {
-            Some(then) if now.since(then) > STALE => Lateness::Late,
+        let mut happened = session.clock.relate(now, report.uptime_ms);
+        let lateness = match session.clock.age(now, report.uptime_ms) {
+            Some(age) if age > STALE => Lateness::Late,
             Some(_) | None => Lateness::Timely,
         };
         let mut age = Age::Fresh;
