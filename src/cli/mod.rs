@@ -7,6 +7,7 @@ pub mod devices;
 pub mod ending;
 pub mod lock;
 pub mod log;
+pub mod open;
 pub mod picture;
 pub mod round;
 pub mod rules;
@@ -32,6 +33,9 @@ enum Command {
     /// Table, round, devices, link quality, backlog, alerts and locks.
     #[command(after_help = "Example:\n  tablegate status --instance TS-07")]
     Status(status::StatusArgs),
+    /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
+    #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
+    Open(open::Open),
     /// Close the table: between rounds, or before "no more bets" (the round is abandoned, bets go back).
     #[command(after_help = "Example:\n  tablegate close")]
     Close(daemon::Acting),
@@ -56,6 +60,7 @@ pub fn main() -> std::process::ExitCode {
     ending::end(match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),
         Command::Lock(args) => lock::lock(args),

@@ -7,7 +7,7 @@ mod peer;
 mod server;
 mod socket;
 
-pub use message::{Act, ActError, Answer, MAX_TEXT, Request, VOID_REASONS};
+pub use message::{Act, ActError, Answer, Check, MAX_TEXT, Request, VOID_REASONS};
 pub use server::{Control, serve};
 pub use socket::{BindError, ControlConfig};
 

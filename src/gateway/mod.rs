@@ -22,7 +22,7 @@ mod volatile;
 pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
 pub use start::{Running, start};
-pub use view::{DeviceView, JournalView, LockView, StateView, TableView};
+pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 
 use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;

@@ -3,7 +3,7 @@
 
 use super::view::{StateView, TableView};
 use crate::device::{DeviceHandle, Wish};
-use crate::table::event::{Head, TableState};
+use crate::table::event::{Body, Event, Head, TableState};
 use crate::table::indicators::{DeviceCommand, Indicators, Readout};
 use crate::table::input::DeviceKind;
 use std::sync::Arc;
@@ -126,6 +126,19 @@ impl Outlets {
             }
             differs
         });
+    }
+
+    /// People who look see what an opening has recorded.
+    pub(super) fn note(&self, events: &[Event]) {
+        let opening = |event: &Event| {
+            matches!(
+                event.body,
+                Some(Body::OpeningStarted(_) | Body::OpeningCheckRecorded(_))
+            )
+        };
+        if events.iter().any(opening) {
+            self.change_view(|view| events.iter().for_each(|event| view.note(event)));
+        }
     }
 
     /// People who look learn that nothing can be recorded; the floor is told nothing.

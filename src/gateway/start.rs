@@ -335,6 +335,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
             mode: "self_test".to_owned(),
             ..StateView::default()
         },
+        checks: Vec::new(),
         fault: None,
         approval_enforced: config.game.approved_serials.is_some(),
         journal: JournalView {

@@ -125,6 +125,7 @@ impl TableLoop<'_> {
         for event in &batch.events {
             self.table.apply(event);
         }
+        self.outlets.note(&batch.events);
         self.upkeep.recorded(&batch.events);
     }
 

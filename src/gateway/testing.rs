@@ -75,6 +75,7 @@ pub(crate) fn view() -> TableView {
         style: Some("A".into()),
         layout: "appendix-1".into(),
         state: StateView::default(),
+        checks: Vec::new(),
         fault: None,
         approval_enforced: false,
         journal: JournalView::default(),

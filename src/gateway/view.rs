@@ -1,7 +1,7 @@
 //! What may be looked at from outside: plain values for `status`, the results display and a watcher. Nobody who looks can
 //! hold anybody up: the loop overwrites one slot, readers take it when they like.
 
-use crate::table::event::{self, ClockQuality, TableState};
+use crate::table::event::{self, Body, ClockQuality, Event, TableState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -26,6 +26,8 @@ pub struct TableView {
     pub layout: String,
     /// Mode, phase, round, locks, alerts.
     pub state: StateView,
+    /// What the newest opening has recorded, the newest record of each check.
+    pub checks: Vec<CheckView>,
     /// Why the table can't play at all: the self-test failed, or nothing can be recorded.
     pub fault: Option<String>,
     /// A file of approved digests exists; without one nothing is held back.
@@ -75,6 +77,19 @@ pub struct StateView {
     pub devices: Vec<DeviceView>,
 }
 
+/// One opening check, as recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct CheckView {
+    /// "devices", "lamp_walk", "test_entries", "tumbler", "seal", "dice".
+    pub check: String,
+    /// It passed.
+    pub passed: bool,
+    /// A person's word; else seen by a link.
+    pub vouched: bool,
+    /// What was seen.
+    pub text: String,
+}
+
 /// One lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LockView {
@@ -95,6 +110,26 @@ pub struct DeviceView {
     pub online: bool,
     /// The game can't start a round without it.
     pub needed: bool,
+}
+
+impl TableView {
+    /// Keeps what an opening records.
+    pub(super) fn note(&mut self, event: &Event) {
+        match &event.body {
+            Some(Body::OpeningStarted(_)) => self.checks.clear(),
+            Some(Body::OpeningCheckRecorded(recorded)) => {
+                let check = word(recorded.check().as_str_name(), "OPENING_CHECK_");
+                self.checks.retain(|known| known.check != check);
+                self.checks.push(CheckView {
+                    check,
+                    passed: recorded.passed,
+                    vouched: recorded.vouched,
+                    text: recorded.text.clone(),
+                });
+            }
+            Some(_) | None => {}
+        }
+    }
 }
 
 impl StateView {
