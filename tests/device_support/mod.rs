@@ -42,6 +42,16 @@ pub async fn soon<T>(what: &str, waiting: impl Future<Output = T>) -> T {
     }
 }
 
+/// Looks again and again, for what nobody announces.
+pub async fn until(what: &str, mut so: impl FnMut() -> bool) {
+    soon(what, async {
+        while !so() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    })
+    .await;
+}
+
 /// Real time since it was made.
 pub struct TestClock(Instant);
 
@@ -424,6 +434,16 @@ impl Bench {
         loop {
             let input = self.input().await;
             if matches!(input, Input::DeviceUp { .. } | Input::DeviceDown { .. }) {
+                return input;
+            }
+        }
+    }
+
+    /// The next coming.
+    pub async fn comes(&mut self) -> Input {
+        loop {
+            let input = self.comes_or_goes().await;
+            if matches!(input, Input::DeviceUp { .. }) {
                 return input;
             }
         }
