@@ -12,6 +12,8 @@ pub mod picture;
 pub mod round;
 pub mod rules;
 pub mod run;
+#[cfg(feature = "sim")]
+pub mod sim;
 pub mod status;
 
 use clap::{Parser, Subcommand};
@@ -51,6 +53,8 @@ enum Command {
     AcceptDevice(lock::AcceptDevice),
     Rules(rules::Rules),
     Config(config::Config),
+    #[cfg(feature = "sim")]
+    Sim(sim::Sim),
 }
 
 /// Runs the command line; the exit status is 0 done, 1 failed, 2 wrong usage, 3 configuration refused, 4 journal of a newer version.
@@ -68,5 +72,7 @@ pub fn main() -> std::process::ExitCode {
         Command::AcceptDevice(args) => lock::accept_device(args),
         Command::Rules(rules) => rules::run(rules),
         Command::Config(config) => config::run(&config),
+        #[cfg(feature = "sim")]
+        Command::Sim(sim) => sim::run(sim),
     })
 }

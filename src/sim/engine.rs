@@ -121,7 +121,8 @@ pub(super) enum Common {
     Faults(Faults),
     Noise(usize),
     Reboot,
-    Identify { serial_number: String, firmware: String },
+    Renumber(String),
+    Install(String),
     Pretend(Option<DeviceKind>),
     RaiseFault { code: u32, text: String },
     ClearFault { code: u32 },
@@ -203,14 +204,14 @@ impl<A, V: Clone + std::fmt::Debug> Handle<A, V> {
         self.common(Common::Reboot).await;
     }
 
-    /// Another serial number and firmware, from the next boot on.
-    pub async fn identify(&self, serial_number: &str, firmware: &str) {
-        let (serial_number, firmware) = (serial_number.to_owned(), firmware.to_owned());
-        self.common(Common::Identify {
-            serial_number,
-            firmware,
-        })
-        .await;
+    /// Another serial number, from the next boot on.
+    pub async fn renumber(&self, serial_number: &str) {
+        self.common(Common::Renumber(serial_number.to_owned())).await;
+    }
+
+    /// Other firmware, from the next boot on; its image is its name.
+    pub async fn install(&self, firmware: &str) {
+        self.common(Common::Install(firmware.to_owned())).await;
     }
 
     /// Says that it is another kind of device (`None`: what it is), from the next boot on.
@@ -508,11 +509,9 @@ impl<M: Model> Engine<M> {
                 self.model.boot();
                 self.device = Device::new(config(&self.setup, &self.model, self.boots), now);
             }
-            Act::Common(Common::Identify {
-                serial_number,
-                firmware,
-            }) => {
-                self.setup.serial_number = serial_number;
+            Act::Common(Common::Renumber(serial_number)) => self.setup.serial_number = serial_number,
+            Act::Common(Common::Install(firmware)) => {
+                self.setup.image = firmware.clone().into_bytes();
                 self.setup.firmware = firmware;
             }
             Act::Common(Common::Pretend(kind)) => self.setup.pretends = kind,

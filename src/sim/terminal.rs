@@ -420,7 +420,7 @@ impl Model for TerminalModel {
             locked: line.hearing == Hearing::NoSession || self.entry == 0 || self.enter_pause.is_some(),
             readouts: self.readouts,
             ignored: self.ignored,
-            closed: closed.map(|wired| wired.contact.as_str_name().to_owned()).collect(),
+            closed: closed.map(|wired| name(wired.contact).to_owned()).collect(),
             line,
         }
     }
@@ -432,6 +432,17 @@ fn bad_entry(state: FaultState) -> from_device::Body {
         text: "readout with entry 0".to_owned(),
         state: state.into(),
     })
+}
+
+/// As events name it.
+fn name(contact: Contact) -> &'static str {
+    match contact {
+        Contact::Bell => "bell",
+        Contact::SupervisorKey => "supervisor_key",
+        Contact::NoSpinButton => "no_spin_button",
+        Contact::CabinetDoor => "cabinet_door",
+        Contact::Unspecified => "unknown",
+    }
 }
 
 /// One character a key.

@@ -1,0 +1,29 @@
+//! `tablegate sim`: simulated devices and tables, for trying a gateway without hardware.
+
+mod device;
+mod script;
+
+use super::ending::Failure;
+use clap::{Args, Subcommand};
+
+/// Simulated devices on ptys, to try a gateway without hardware.
+#[derive(Args, Debug)]
+pub struct Sim {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    Device(device::Device),
+}
+
+/// Runs it.
+///
+/// # Errors
+/// What could not be started or understood.
+pub fn run(sim: Sim) -> Result<(), Failure> {
+    match sim.command {
+        Command::Device(device) => device::run(&device),
+    }
+}

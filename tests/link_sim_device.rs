@@ -1,0 +1,124 @@
+//! `tablegate sim device` as a person or a script uses it.
+
+#![cfg(feature = "sim")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+const SOON: Duration = Duration::from_secs(20);
+
+struct Puppet {
+    child: Child,
+    lines: mpsc::Receiver<serde_json::Value>,
+}
+
+impl Puppet {
+    fn start(kind: &str, link: &Path, more: &[&str]) -> Puppet {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+            .args(["sim", "device", kind, "--json", "--link"])
+            .arg(link)
+            .args(more)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (sender, lines) = mpsc::channel();
+        let out = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in out.lines() {
+                let value = serde_json::from_str(&line.unwrap()).expect("one JSON object a line");
+                if sender.send(value).is_err() {
+                    return;
+                }
+            }
+        });
+        Puppet { child, lines }
+    }
+
+    fn say(&mut self, line: &str) {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    fn see(&self, what: &str, seen: impl Fn(&serde_json::Value) -> bool) -> serde_json::Value {
+        let end = Instant::now() + SOON;
+        let mut passed = Vec::new();
+        loop {
+            let left = end.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(value) if seen(&value) => return value,
+                Ok(value) => passed.push(value),
+                Err(_) => panic!("no {what}; saw {passed:#?}"),
+            }
+        }
+    }
+}
+
+impl Drop for Puppet {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn lines_drive_a_device_and_every_change_is_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("lamps");
+    let mut puppet = Puppet::start("lamps", &link, &["--fault", "lit 4", "--fault", "lost 10"]);
+    let first = puppet.see("a stuck lamp", |view| view["lit"] == serde_json::json!([4]));
+    assert_eq!(first["line"]["faults"]["lost"], 10);
+    assert_eq!(first["line"]["hearing"], "no_session");
+    assert!(link.is_symlink());
+    puppet.say("unplug");
+    puppet.see("no plug", |view| view["line"]["plugged"] == false);
+    assert!(!link.is_symlink());
+    puppet.say("replug");
+    puppet.see("a plug", |view| view["line"]["plugged"] == true);
+    puppet.say("dark four");
+    puppet.see("an error", |view| view["error"].as_str().is_some_and(|text| text.contains("\"four\" should be a number")));
+    puppet.say("dance");
+    puppet.see("an error", |view| view["error"].as_str().is_some_and(|text| text.contains("help")));
+    puppet.say("mend 4");
+    puppet.see("dark lamps", |view| view["lit"] == serde_json::json!([]));
+    puppet.say("quit");
+    assert!(puppet.child.wait().unwrap().success());
+    assert!(!link.is_symlink(), "nothing is left behind");
+}
+
+#[test]
+fn a_tumbler_spins_without_a_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut puppet = Puppet::start("tumbler", &folder.path().join("tumbler"), &["--spin", "10"]);
+    puppet.say("dice 1 3 6");
+    puppet.say("spin 3");
+    puppet.say("cover off");
+    puppet.see("three spins", |view| {
+        view["spins"] == 3 && view["covered"] == false && view["faces"] == serde_json::json!([1, 3, 6])
+    });
+}
+
+#[test]
+fn what_is_wrong_is_said_with_the_exit_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+            .args(["sim", "device"])
+            .args(args)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let link = folder.path().join("port");
+    let (code, text) = run(&["terminal", "--link", link.to_str().unwrap(), "--fault", "lost 200"]);
+    assert_eq!(code, Some(2));
+    assert!(text.contains("\"200\" should be 0 to 100"), "{text}");
+    let (code, text) = run(&["terminal", "--link", "/nowhere/at/all"]);
+    assert_eq!(code, Some(1));
+    assert!(text.contains("/nowhere/at/all"), "{text}");
+    assert_eq!(run(&["toaster", "--link", "x"]).0, Some(2));
+}
