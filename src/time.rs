@@ -175,7 +175,7 @@ fn parse(text: &str) -> Option<Timestamp> {
         }
     };
     let (clock, fraction) = match clock.split_once('.') {
-        Some((clock, digits)) if !digits.is_empty() => (clock, number(&format!("{digits:0<6}").get(..6)?.to_owned())?),
+        Some((clock, digits)) if !digits.is_empty() => (clock, number(format!("{digits:0<6}").get(..6)?)?),
         Some(_) => return None,
         None => (clock, 0),
     };

@@ -5,10 +5,14 @@ pub mod daemon;
 pub mod describe;
 pub mod devices;
 pub mod ending;
+pub mod event_json;
+pub mod events;
+pub mod journal;
 pub mod lock;
 pub mod log;
 pub mod open;
 pub mod picture;
+pub mod recall;
 pub mod round;
 pub mod rules;
 pub mod run;
@@ -51,6 +55,11 @@ enum Command {
     /// Accept a device whose serial number is not approved.
     #[command(after_help = "Example:\n  tablegate accept-device DT3-0042")]
     AcceptDevice(lock::AcceptDevice),
+    Journal(journal::JournalCommand),
+    Events(events::EventsCommand),
+    /// The last rounds: presses, result, call, amendments, void reason, lamps, times.
+    #[command(after_help = "Example:\n  tablegate recall 5")]
+    Recall(recall::Recall),
     Rules(rules::Rules),
     Config(config::Config),
     #[cfg(feature = "sim")]
@@ -70,6 +79,9 @@ pub fn main() -> std::process::ExitCode {
         Command::Lock(args) => lock::lock(args),
         Command::Unlock(args) => lock::unlock(args),
         Command::AcceptDevice(args) => lock::accept_device(args),
+        Command::Journal(command) => journal::run(&command),
+        Command::Events(command) => events::run(&command),
+        Command::Recall(args) => recall::run(&args),
         Command::Rules(rules) => rules::run(rules),
         Command::Config(config) => config::run(&config),
         #[cfg(feature = "sim")]

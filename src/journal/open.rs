@@ -32,7 +32,7 @@ pub(super) fn open(directory: &Path, owner: &Owner, machine: &str, options: &Opt
     let mut good = match look(&path, owner, noted.as_ref())? {
         Look::Nothing => None,
         Look::Good(good) => match &options.begin {
-            Begin::Continue => Some(good),
+            Begin::Continue => Some(*good),
             Begin::RolledBack { text: why } => {
                 let moved = salvage::move_aside(&path, options.now, Why::RolledBack).map_err(store_error)?;
                 text = format!(
@@ -213,7 +213,7 @@ fn missing(noted: &Noted) -> Fresh {
 
 enum Look {
     Nothing,
-    Good(Good),
+    Good(Box<Good>),
     Damaged(String),
 }
 
@@ -268,7 +268,7 @@ fn look(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Result<Look, OpenE
         Ok(_) => {}
     }
     match examine(path, owner, noted) {
-        Ok(good) => Ok(Look::Good(good)),
+        Ok(good) => Ok(Look::Good(Box::new(good))),
         Err(Stop::Damaged(what)) => Ok(Look::Damaged(what)),
         Err(Stop::Refused(error)) => Err(error),
     }

@@ -349,7 +349,10 @@ fn look(path: &Path, stamp: Stamp) -> Result<View, ReadError> {
                 source: error,
             }
         }
-        error => failed(path, error),
+        error @ (StoreError::Damaged { .. }
+        | StoreError::Full { .. }
+        | StoreError::Newer { .. }
+        | StoreError::Io { .. }) => failed(path, error),
     })
 }
 

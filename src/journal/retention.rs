@@ -28,10 +28,9 @@ pub(super) fn expirable(
     now: Timestamp,
 ) -> Result<Option<(Seqno, [u8; 32])>, ReadError> {
     let mut reader = Reader::open(path)?;
-    if let Some(expired) = reader.read(View::expired)? {
-        if now.as_unix_micros() < expired.at_us.saturating_add(micros(DAY)) {
-            return Ok(None);
-        }
+    let last = reader.read(View::expired)?;
+    if last.is_some_and(|last| now.as_unix_micros() < last.at_us.saturating_add(micros(DAY))) {
+        return Ok(None);
     }
     let bound = reader.read(last_deletable)?;
     let cutoff = now.as_unix_micros().saturating_sub(micros(retention));

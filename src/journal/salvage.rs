@@ -134,10 +134,9 @@ pub(super) fn salvage(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Salv
                 }
             }
         }
-        if let Some(noted) = noted.filter(|noted| noted.journal_id == salvaged.journal_id) {
-            if noted.head.seqno > salvaged.last.seqno {
-                salvaged.last = noted.head;
-            }
+        let noted = noted.filter(|noted| noted.journal_id == salvaged.journal_id);
+        if let Some(noted) = noted.filter(|noted| noted.head.seqno > salvaged.last.seqno) {
+            salvaged.last = noted.head;
         }
         let same_owner = reader.identity().site == owner.site && reader.identity().table == owner.table;
         if same_owner && salvaged.through > 0 && salvaged.through == salvaged.last.seqno {

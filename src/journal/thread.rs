@@ -521,11 +521,11 @@ impl Writer {
 
     fn try_write_cursor(&mut self) -> Result<(), StoreError> {
         let seqno = self.wanted_cursor();
-        if seqno > self.cursor.seqno {
-            if let Some(mark) = self.store.mark(seqno)? {
-                self.store.write_cursor(mark)?;
-                self.cursor = mark;
-            }
+        if seqno > self.cursor.seqno
+            && let Some(mark) = self.store.mark(seqno)?
+        {
+            self.store.write_cursor(mark)?;
+            self.cursor = mark;
         }
         let moved = std::mem::take(&mut *self.wanted.moved_aside.lock().unwrap_or_else(PoisonError::into_inner));
         for entry in &mut self.moved_aside {

@@ -1,0 +1,499 @@
+//! `tablegate events tail|list|show|export`: what the journal holds, in lines for a person or in JSON, CSV and protobuf for programs.
+//! Reads in pages and keeps nothing open between them, so it may take hours beside a running daemon.
+
+use super::describe::{self, describe, line};
+use super::ending::{Failure, print, print_json};
+use super::event_json;
+use super::journal::{Source, open, unreadable};
+use crate::journal::{Reader, Record, Seqno, decode};
+use crate::table::event::{ClockQuality, Event};
+use crate::time::Timestamp;
+use clap::{Args, Subcommand, ValueEnum};
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Events read at once.
+const PAGE: usize = 256;
+
+/// How often `tail -f` looks for new events.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// What the journal holds.
+#[derive(Args, Debug)]
+pub struct EventsCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// The newest events; with -f also those that come.
+    #[command(after_help = "Example:\n  tablegate events tail -f")]
+    Tail(Tail),
+    /// Events by number, time, round and kind.
+    #[command(
+        after_help = "Example:\n  tablegate events list --round 17\n  tablegate events list --from 2026-02-14 --kind round_voided"
+    )]
+    List(List),
+    /// One event, whole.
+    #[command(after_help = "Example:\n  tablegate events show 4711")]
+    Show(Show),
+    /// Events for other programs: JSON lines, CSV, or the exact bytes, each after its length as a varint.
+    #[command(after_help = "Example:\n  tablegate events export --format csv --output TS-07.csv")]
+    Export(Export),
+}
+
+#[derive(Args, Debug)]
+struct Tail {
+    /// Go on with the events that come.
+    #[arg(short, long)]
+    follow: bool,
+    /// How many of the newest.
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
+    lines: u64,
+    /// Print each event as a line of JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Args, Debug)]
+struct List {
+    #[command(flatten)]
+    filter: Filter,
+    /// At most so many.
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Print each event as a line of JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Args, Debug)]
+struct Show {
+    /// Its number.
+    #[arg(value_name = "SEQNO")]
+    seqno: Seqno,
+    /// Print only JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Args, Debug)]
+struct Export {
+    /// In which form.
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+    /// Into this file, which must not exist; else to standard output.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    filter: Filter,
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// A JSON object a line.
+    Json,
+    /// A row an event, with a header.
+    Csv,
+    /// The bytes as journalled and published, each event after its length as a varint.
+    Raw,
+}
+
+/// Which events.
+#[derive(Args, Clone, Debug, Default)]
+struct Filter {
+    /// The first: a number, or a time like 2026-02-14T10:15:00Z.
+    #[arg(long, value_name = "SEQNO|TIME")]
+    from: Option<Edge>,
+    /// The last: a number, or a time.
+    #[arg(long, value_name = "SEQNO|TIME")]
+    to: Option<Edge>,
+    /// Only of this round.
+    #[arg(long, value_name = "N")]
+    round: Option<u64>,
+    /// Only of this kind, as `result_entered`; may be given again.
+    #[arg(long, value_name = "KIND")]
+    kind: Vec<String>,
+}
+
+/// A number or a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Edge {
+    Number(Seqno),
+    Time(Timestamp),
+}
+
+impl FromStr for Edge {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(number) = text.parse() {
+            return Ok(Edge::Number(number));
+        }
+        text.parse()
+            .map(Edge::Time)
+            .map_err(|error: crate::time::NotATime| format!("neither a number nor a time: {error}"))
+    }
+}
+
+impl Filter {
+    fn numbers(&self) -> (Seqno, Seqno) {
+        let from = match self.from {
+            Some(Edge::Number(number)) => number,
+            Some(Edge::Time(_)) | None => 1,
+        };
+        let to = match self.to {
+            Some(Edge::Number(number)) => number,
+            Some(Edge::Time(_)) | None => Seqno::MAX,
+        };
+        (from, to)
+    }
+
+    fn takes(&self, event: &Event) -> bool {
+        let recorded_at = event.recorded_at.as_ref().map(Timestamp::from);
+        let late_enough = match self.from {
+            Some(Edge::Time(from)) => recorded_at.is_some_and(|at| at >= from),
+            Some(Edge::Number(_)) | None => true,
+        };
+        let early_enough = match self.to {
+            Some(Edge::Time(to)) => recorded_at.is_some_and(|at| at <= to),
+            Some(Edge::Number(_)) | None => true,
+        };
+        let of_kind = self.kind.is_empty()
+            || event
+                .body
+                .as_ref()
+                .is_some_and(|body| self.kind.iter().any(|kind| kind == describe::kind(body)));
+        late_enough && early_enough && of_kind && self.round.is_none_or(|round| event.round_id == round)
+    }
+
+    /// A kind that no event can have is a mistake, not an empty answer.
+    fn check(&self) -> Result<(), Failure> {
+        let known = event_json::kinds();
+        match self.kind.iter().find(|kind| !known.contains(kind)) {
+            None => Ok(()),
+            Some(unknown) => {
+                let nearest = known
+                    .iter()
+                    .max_by(|one, other| strsim::jaro(one, unknown).total_cmp(&strsim::jaro(other, unknown)));
+                let hint = nearest.map(|nearest| format!(", is it {nearest}?")).unwrap_or_default();
+                Err(Failure::usage(format!("there is no kind of event {unknown:?}{hint}")))
+            }
+        }
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+/// The journal can't be read, or the question makes no sense.
+pub fn run(command: &EventsCommand) -> Result<(), Failure> {
+    match &command.command {
+        Command::Tail(tail) => run_tail(tail),
+        Command::List(list) => run_list(list),
+        Command::Show(show) => run_show(show),
+        Command::Export(export) => run_export(export),
+    }
+}
+
+/// Where output goes, and whether anybody still listens.
+struct Out {
+    to: BufWriter<Box<dyn Write>>,
+}
+
+/// Whether to go on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Listener {
+    Here,
+    Gone,
+}
+
+impl Out {
+    fn standard() -> Self {
+        Out {
+            to: BufWriter::new(Box::new(io::stdout())),
+        }
+    }
+
+    /// Whoever closes the pipe (`| head`) has seen enough: that is no failure.
+    fn write(&mut self, bytes: &[u8]) -> Result<Listener, Failure> {
+        heard(self.to.write_all(bytes))
+    }
+
+    fn flush(&mut self) -> Result<Listener, Failure> {
+        heard(self.to.flush())
+    }
+}
+
+fn heard(result: io::Result<()>) -> Result<Listener, Failure> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(Listener::Gone),
+        other => Ok(other.map(|()| Listener::Here)?),
+    }
+}
+
+/// Goes through events in order; `each` says whether to go on.
+fn walk(
+    reader: &mut Reader,
+    (from, to): (Seqno, Seqno),
+    mut each: impl FnMut(&Record) -> Result<Listener, Failure>,
+) -> Result<Seqno, Failure> {
+    let mut next = from;
+    while next <= to {
+        let page = reader.page(next, to, PAGE).map_err(unreadable)?;
+        let Some(last) = page.last() else { break };
+        next = last.seqno.saturating_add(1);
+        for record in &page {
+            if each(record)? == Listener::Gone {
+                return Ok(record.seqno);
+            }
+        }
+    }
+    Ok(next)
+}
+
+fn run_list(list: &List) -> Result<(), Failure> {
+    list.filter.check()?;
+    let mut reader = open(&list.source.file()?)?;
+    let mut out = Out::standard();
+    let mut left = list.limit.unwrap_or(u64::MAX);
+    if left == 0 {
+        return Ok(());
+    }
+    walk(&mut reader, list.filter.numbers(), |record| {
+        let event = decoded(record)?;
+        if !list.filter.takes(&event) {
+            return Ok(Listener::Here);
+        }
+        left -= 1;
+        let heard = out.write(&printed(record, &event, list.json)?)?;
+        Ok(if left == 0 { Listener::Gone } else { heard })
+    })?;
+    out.flush().map(drop)
+}
+
+fn run_tail(tail: &Tail) -> Result<(), Failure> {
+    let path = tail.source.file()?;
+    let mut reader = open(&path)?;
+    let mut out = Out::standard();
+    let newest = reader.head().map_err(unreadable)?.seqno;
+    let mut next = newest.saturating_sub(tail.lines).saturating_add(1).max(1);
+    loop {
+        let mut gone = Listener::Here;
+        next = walk(&mut reader, (next, Seqno::MAX), |record| {
+            gone = out.write(&printed(record, &decoded(record)?, tail.json)?)?;
+            Ok(gone)
+        })?;
+        if gone == Listener::Gone || out.flush()? == Listener::Gone || !tail.follow {
+            return Ok(());
+        }
+        std::thread::sleep(LOOK_EVERY);
+        if reader.is_replaced() && path.exists() {
+            eprintln!("the journal was moved aside and a new one begun: going on with that");
+            reader = open(&path)?;
+            next = 1;
+        }
+    }
+}
+
+fn run_show(show: &Show) -> Result<(), Failure> {
+    let mut reader = open(&show.source.file()?)?;
+    let page = reader.page(show.seqno, show.seqno, 1).map_err(unreadable)?;
+    let Some(record) = page.first() else {
+        let (oldest, newest) = (
+            reader.oldest().map_err(unreadable)?,
+            reader.head().map_err(unreadable)?.seqno,
+        );
+        return Err(Failure::failed(format!(
+            "event {} is not in this journal: it holds {oldest} to {newest}",
+            show.seqno
+        )));
+    };
+    let json = event_json::event(&record.bytes).map_err(|error| Failure::failed(error.to_string()))?;
+    if !show.json {
+        print(&format!("{}\n", line(&decoded(record)?)))?;
+    }
+    print_json(&json)
+}
+
+fn run_export(export: &Export) -> Result<(), Failure> {
+    export.filter.check()?;
+    let mut reader = open(&export.source.file()?)?;
+    let mut out = match &export.output {
+        None if export.format == Format::Raw && io::stdout().is_terminal() => {
+            return Err(Failure::usage(
+                "raw events are bytes, not for a terminal: name a file with --output, or pipe them",
+            ));
+        }
+        None => Out::standard(),
+        Some(path) => {
+            let file =
+                File::create_new(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
+            Out {
+                to: BufWriter::new(Box::new(file)),
+            }
+        }
+    };
+    if export.format == Format::Csv {
+        out.write(CSV_HEADER.as_bytes())?;
+    }
+    let show = io::stderr().is_terminal() && export.output.is_some();
+    let newest = reader.head().map_err(unreadable)?.seqno;
+    let mut written = 0_u64;
+    walk(&mut reader, export.filter.numbers(), |record| {
+        if show && record.seqno % 10_000 == 0 {
+            eprint!("\r{} of {newest}", record.seqno);
+        }
+        let event = decoded(record)?;
+        if !export.filter.takes(&event) {
+            return Ok(Listener::Here);
+        }
+        written += 1;
+        match export.format {
+            Format::Json => out.write(&printed(record, &event, true)?),
+            Format::Csv => out.write(csv(record, &event)?.as_bytes()),
+            Format::Raw => {
+                out.write(&varint(record.bytes.len()))?;
+                out.write(&record.bytes)
+            }
+        }
+    })?;
+    out.flush()?;
+    if let Some(path) = &export.output {
+        eprintln!(
+            "{}{written} events in {}",
+            if show { "\r\x1b[K" } else { "" },
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+fn decoded(record: &Record) -> Result<Event, Failure> {
+    decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))
+}
+
+fn printed(record: &Record, event: &Event, json: bool) -> Result<Vec<u8>, Failure> {
+    let mut text = if json {
+        event_json::event(&record.bytes)
+            .map_err(|error| Failure::failed(error.to_string()))?
+            .to_string()
+    } else {
+        line(event)
+    };
+    text.push('\n');
+    Ok(text.into_bytes())
+}
+
+const CSV_HEADER: &str =
+    "seqno,recorded_at,clock,run_id,uptime_us,round_id,kind,actor,device,rules,text,body,sha256\r\n";
+
+/// A row as RFC 4180 has it. `body` is JSON.
+fn csv(record: &Record, event: &Event) -> Result<String, Failure> {
+    let json = event_json::event(&record.bytes).map_err(|error| Failure::failed(error.to_string()))?;
+    let text = |key: &str| {
+        json.get(key)
+            .and_then(|value| value.as_str())
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let clock = match event.clock() {
+        ClockQuality::Unspecified => "",
+        ClockQuality::Synchronised => "synchronised",
+        ClockQuality::Unsynchronised => "unsynchronised",
+        ClockQuality::Stepped => "stepped",
+    };
+    let fields = [
+        event.seqno.to_string(),
+        text("recorded_at"),
+        clock.to_owned(),
+        event.run_id.clone(),
+        event.uptime_us.to_string(),
+        event.round_id.to_string(),
+        text("kind"),
+        event.actor.as_ref().map(describe::actor).unwrap_or_default(),
+        event.device.as_ref().map(describe::device).unwrap_or_default(),
+        event.rules.join("; "),
+        describe(event),
+        json.get("body").map(ToString::to_string).unwrap_or_default(),
+        text("sha256"),
+    ];
+    Ok(fields.map(|field| quoted(&field)).join(",") + "\r\n")
+}
+
+fn quoted(field: &str) -> String {
+    // A spreadsheet takes a text that begins so for a formula.
+    let field = if field.starts_with(['=', '+', '-', '@']) {
+        format!("'{field}")
+    } else {
+        field.to_owned()
+    };
+    if field.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field
+    }
+}
+
+fn varint(length: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // Writing to a Vec cannot fail.
+    prost::encoding::encode_varint(length as u64, &mut bytes);
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edges_are_numbers_or_times() {
+        assert_eq!("17".parse(), Ok(Edge::Number(17)));
+        assert_eq!(
+            "1970-01-02".parse(),
+            Ok(Edge::Time(Timestamp::from_unix_micros(86_400_000_000)))
+        );
+        assert!("yesterday".parse::<Edge>().is_err());
+    }
+
+    #[test]
+    fn fields_are_quoted_as_csv_wants_it() {
+        for (field, expected) in [
+            ("a", "a"),
+            ("a,b", "\"a,b\""),
+            ("say \"x\"", "\"say \"\"x\"\"\""),
+            ("=1+1", "'=1+1"),
+        ] {
+            assert_eq!(quoted(field), expected);
+        }
+    }
+
+    #[test]
+    fn a_kind_that_does_not_exist_is_a_mistake() {
+        let filter = Filter {
+            kind: vec!["result_enterd".to_owned()],
+            ..Filter::default()
+        };
+        assert!(filter.check().unwrap_err().text.contains("result_entered"));
+        assert!(
+            Filter {
+                kind: vec!["round_voided".to_owned()],
+                ..Filter::default()
+            }
+            .check()
+            .is_ok()
+        );
+    }
+}

@@ -1,0 +1,323 @@
+//! `tablegate journal verify|info`: proves a journal and tells its particulars. Read-only; works beside the daemon, without it, and on a copy.
+
+use super::daemon::{self, Reach};
+use super::ending::{Failure, Status, print, print_json};
+use super::event_json::hex;
+use crate::journal::{Infos, Progress, ReadError, Reader, Report, file_in, verify};
+use crate::time::Timestamp;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use std::error::Error;
+use std::fmt::Write;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// Prove a journal, or tell its particulars.
+#[derive(Args, Debug)]
+pub struct JournalCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Follow the chain from the oldest event to the newest: order, gaps, hashes, checkpoints, owner, structure of the file.
+    #[command(after_help = "Example:\n  tablegate journal verify /var/lib/tablegate/TS-07")]
+    Verify(Which),
+    /// Whose journal it is, its events, cursor and size.
+    #[command(after_help = "Example:\n  tablegate journal info --instance TS-07 --json")]
+    Info(Which),
+}
+
+#[derive(Args, Debug)]
+struct Which {
+    /// The journal's file or its directory.
+    #[arg(value_name = "PATH", conflicts_with_all = ["config", "socket", "instance"])]
+    path: Option<PathBuf>,
+    #[command(flatten)]
+    reach: Reach,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which journal a command reads; none of these: that of the only daemon of this PC.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Source {
+    /// The journal's file or its directory.
+    #[arg(long, value_name = "PATH", visible_alias = "directory", conflicts_with_all = ["config", "socket", "instance"])]
+    journal: Option<PathBuf>,
+    #[command(flatten)]
+    reach: Reach,
+}
+
+impl Source {
+    /// The journal's file.
+    ///
+    /// # Errors
+    /// No configuration, or no daemon, to say where it is.
+    pub fn file(&self) -> Result<PathBuf, Failure> {
+        find(self.journal.as_deref(), &self.reach)
+    }
+}
+
+/// The journal's file: as named, as configured, or as the daemon says.
+fn find(path: Option<&Path>, reach: &Reach) -> Result<PathBuf, Failure> {
+    match (path, &reach.config) {
+        (Some(path), _) if path.is_dir() => Ok(file_in(path)),
+        (Some(path), _) => Ok(path.to_owned()),
+        (None, Some(config)) => Ok(file_in(&daemon::configuration(config)?.journal.directory)),
+        (None, None) => Ok(daemon::look(reach)?.table.journal.path),
+    }
+}
+
+/// Opens a journal for reading.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn open(path: &Path) -> Result<Reader, Failure> {
+    Reader::open(path).map_err(unreadable)
+}
+
+/// A journal that can't be read, with its causes.
+#[must_use]
+pub fn unreadable(error: ReadError) -> Failure {
+    let status = match &error {
+        ReadError::Newer { .. } => Status::NewerJournal,
+        ReadError::Missing { .. } | ReadError::NotClosed { .. } | ReadError::Event { .. } | ReadError::Store { .. } => {
+            Status::Failed
+        }
+    };
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    Failure { status, text }
+}
+
+/// Runs it.
+///
+/// # Errors
+/// The journal can't be read, or isn't whole.
+pub fn run(command: &JournalCommand) -> Result<(), Failure> {
+    match &command.command {
+        Command::Verify(which) => run_verify(which),
+        Command::Info(which) => run_info(which),
+    }
+}
+
+#[derive(Serialize, Debug)]
+struct Verified {
+    path: PathBuf,
+    whole: bool,
+    journal_id: String,
+    site: String,
+    table: String,
+    oldest: u64,
+    newest: u64,
+    head_sha256: String,
+    events_proven: u64,
+    checkpoints: u64,
+    acknowledged_through: u64,
+    first_bad_seqno: Option<u64>,
+    what_is_wrong: Option<String>,
+}
+
+impl Verified {
+    fn new(path: PathBuf, report: Report) -> Self {
+        Verified {
+            path,
+            whole: report.bad.is_none(),
+            journal_id: report.journal_id,
+            site: report.site,
+            table: report.table,
+            oldest: report.oldest,
+            newest: report.head.seqno,
+            head_sha256: hex(&report.head.sha256),
+            events_proven: report.proven,
+            checkpoints: report.checkpoints,
+            acknowledged_through: report.cursor,
+            first_bad_seqno: report.bad.as_ref().and_then(|bad| bad.seqno),
+            what_is_wrong: report.bad.map(|bad| bad.text),
+        }
+    }
+}
+
+fn run_verify(which: &Which) -> Result<(), Failure> {
+    let path = find(which.path.as_deref(), &which.reach)?;
+    let show = std::io::stderr().is_terminal() && !which.json;
+    let mut told = 0;
+    let report = verify(&path, |progress| {
+        if show {
+            tell(progress, &mut told);
+        }
+    });
+    if show && told > 0 {
+        eprint!("\r\x1b[K");
+    }
+    let verified = Verified::new(path.clone(), report.map_err(unreadable)?);
+    if which.json {
+        print_json(&verified)?;
+    } else {
+        print(&verify_text(&verified))?;
+    }
+    match (&verified.what_is_wrong, verified.first_bad_seqno) {
+        (None, _) => Ok(()),
+        (Some(what), Some(seqno)) => Err(Failure::failed(format!(
+            "{} is not whole: event {seqno}: {what}",
+            path.display()
+        ))),
+        (Some(what), None) => Err(Failure::failed(format!("{} is not whole: {what}", path.display()))),
+    }
+}
+
+/// Progress in whole percent, on one line.
+fn tell(progress: Progress, told: &mut u64) {
+    let percent = progress
+        .done
+        .saturating_mul(100)
+        .checked_div(progress.of)
+        .unwrap_or(100);
+    if percent > *told {
+        *told = percent;
+        eprint!("\r{percent:>3} % of {} events", progress.of);
+    }
+}
+
+fn verify_text(verified: &Verified) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "journal      {}", verified.journal_id);
+    let _ = writeln!(text, "table        {} at {}", verified.table, verified.site);
+    let _ = match verified.oldest {
+        0 => writeln!(text, "events       none"),
+        oldest => writeln!(text, "events       {oldest} to {}", verified.newest),
+    };
+    let _ = writeln!(text, "head         {}", verified.head_sha256);
+    let _ = writeln!(text, "acknowledged through {}", verified.acknowledged_through);
+    if verified.whole {
+        let _ = writeln!(
+            text,
+            "WHOLE: {} events follow from each other, {} checkpoints among them",
+            verified.events_proven, verified.checkpoints
+        );
+    } else {
+        let _ = writeln!(text, "NOT WHOLE after {} events", verified.events_proven);
+    }
+    text
+}
+
+#[derive(Serialize, Debug)]
+struct Told {
+    path: PathBuf,
+    journal_id: String,
+    site: String,
+    table: String,
+    machine: String,
+    created_at: String,
+    oldest: u64,
+    newest: u64,
+    head_sha256: String,
+    acknowledged_through: u64,
+    unacknowledged: u64,
+    newest_checkpoint: Option<u64>,
+    deleted_through: Option<u64>,
+    file_bytes: u64,
+    wal_bytes: u64,
+    moved_aside: Vec<ToldMovedAside>,
+}
+
+#[derive(Serialize, Debug)]
+struct ToldMovedAside {
+    path: PathBuf,
+    journal_id: String,
+    acknowledged_through: u64,
+    readable_through: u64,
+}
+
+impl Told {
+    fn new(path: PathBuf, infos: Infos) -> Self {
+        Told {
+            path,
+            journal_id: infos.identity.journal_id,
+            site: infos.identity.site,
+            table: infos.identity.table,
+            machine: infos.identity.machine,
+            created_at: Timestamp::from_unix_micros(infos.identity.created_us).to_string(),
+            oldest: infos.oldest,
+            newest: infos.head.seqno,
+            head_sha256: hex(&infos.head.sha256),
+            acknowledged_through: infos.cursor,
+            unacknowledged: infos.head.seqno.saturating_sub(infos.cursor),
+            newest_checkpoint: infos.checkpoint,
+            deleted_through: infos.expired_through,
+            file_bytes: infos.file_bytes,
+            wal_bytes: infos.wal_bytes,
+            moved_aside: infos
+                .moved_aside
+                .into_iter()
+                .map(|moved| ToldMovedAside {
+                    path: moved.path,
+                    journal_id: moved.journal_id,
+                    acknowledged_through: moved.cursor,
+                    readable_through: moved.through,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn run_info(which: &Which) -> Result<(), Failure> {
+    let path = find(which.path.as_deref(), &which.reach)?;
+    let infos = open(&path)?.infos().map_err(unreadable)?;
+    let told = Told::new(path, infos);
+    if which.json {
+        print_json(&told)
+    } else {
+        print(&info_text(&told))
+    }
+}
+
+fn info_text(told: &Told) -> String {
+    let mut text = String::new();
+    // Writing to a String cannot fail.
+    let _ = writeln!(text, "file         {}", told.path.display());
+    let _ = writeln!(text, "journal      {}", told.journal_id);
+    let _ = writeln!(text, "table        {} at {}", told.table, told.site);
+    let _ = writeln!(text, "begun        {} on machine {}", told.created_at, told.machine);
+    let _ = match told.oldest {
+        0 => writeln!(text, "events       none"),
+        oldest => writeln!(text, "events       {oldest} to {}", told.newest),
+    };
+    let _ = writeln!(text, "head         {}", told.head_sha256);
+    let _ = writeln!(
+        text,
+        "acknowledged through {}, {} waiting for the floor",
+        told.acknowledged_through, told.unacknowledged
+    );
+    if let Some(checkpoint) = told.newest_checkpoint {
+        let _ = writeln!(text, "checkpoint   {checkpoint}");
+    }
+    if let Some(deleted) = told.deleted_through {
+        let _ = writeln!(text, "deleted      through {deleted}, their time was over");
+    }
+    let _ = writeln!(
+        text,
+        "size         {} KiB, and {} KiB not yet moved into it",
+        told.file_bytes / 1024,
+        told.wal_bytes / 1024
+    );
+    for moved in &told.moved_aside {
+        let _ = writeln!(
+            text,
+            "before it    {} ({}), delivered through {} of {}",
+            moved.path.display(),
+            moved.journal_id,
+            moved.acknowledged_through,
+            moved.readable_through
+        );
+    }
+    text
+}

@@ -1,0 +1,374 @@
+//! `tablegate recall`: the last rounds of the table as the journal has them, to settle a question at the table.
+
+use super::describe::{self, actor, areas, code, moment, word};
+use super::ending::{Failure, print, print_json};
+use super::journal::{Source, open, unreadable};
+use crate::journal::{Reader, decode};
+use crate::table::event::{Body, Event, ResultAmended, ResultEntered, ResultSource};
+use crate::time::Timestamp;
+use clap::Args;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// Rounds at once at most: each is held in memory.
+const ROUNDS_MAX: u16 = 1000;
+
+/// Events read at once, going back from the newest.
+const PAGE: u64 = 256;
+
+/// The last rounds.
+#[derive(Args, Debug)]
+pub struct Recall {
+    /// How many rounds.
+    #[arg(value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=i64::from(ROUNDS_MAX)))]
+    rounds: u16,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// One round, as it went.
+#[derive(Serialize, PartialEq, Eq, Debug, Default)]
+struct Round {
+    round_id: u64,
+    first_seqno: u64,
+    last_seqno: u64,
+    began_at: String,
+    /// "running", "settled", "settled provisionally", "void", "abandoned".
+    outcome: String,
+    void_reason: Option<String>,
+    results: Vec<Entered>,
+    refused: Vec<Refused>,
+    lamps: Lamps,
+    times: Times,
+    /// Everything, in words, with its time.
+    course: Vec<Step>,
+}
+
+/// A result or an amendment.
+#[derive(Serialize, PartialEq, Eq, Debug, Default)]
+struct Entered {
+    at: String,
+    amended: bool,
+    from_faces: Vec<u32>,
+    pressed: Vec<u32>,
+    faces: Vec<u32>,
+    call: String,
+    areas: Vec<String>,
+    source: String,
+    by: Option<String>,
+}
+
+#[derive(Serialize, PartialEq, Eq, Debug)]
+struct Refused {
+    at: String,
+    shown: Vec<u32>,
+    code: String,
+    text: String,
+    count: u32,
+}
+
+/// What the layout showed.
+#[derive(Serialize, PartialEq, Eq, Debug, Default)]
+struct Lamps {
+    /// As confirmed last.
+    lit: Vec<String>,
+    failed: Vec<String>,
+}
+
+/// How long the phases took, milliseconds; absent: not measured.
+#[derive(Serialize, PartialEq, Eq, Debug, Default)]
+struct Times {
+    bets_open_ms: Option<u32>,
+    bell_to_uncover_ms: Option<u32>,
+    uncover_to_entry_ms: Option<u32>,
+    entry_to_lamps_ms: Option<u32>,
+    lamps_to_settled_ms: Option<u32>,
+}
+
+#[derive(Serialize, PartialEq, Eq, Debug)]
+struct Step {
+    seqno: u64,
+    at: String,
+    kind: String,
+    text: String,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// The journal can't be read.
+pub fn run(recall: &Recall) -> Result<(), Failure> {
+    let mut reader = open(&recall.source.file()?)?;
+    let rounds = last_rounds(&mut reader, usize::from(recall.rounds))?;
+    if recall.json {
+        return print_json(&rounds);
+    }
+    if rounds.is_empty() {
+        return print("no round has been played in this journal\n");
+    }
+    print(&rounds.iter().map(text).collect::<Vec<_>>().join("\n"))
+}
+
+/// Goes back from the newest event until enough rounds have been seen to begin.
+fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure> {
+    let mut rounds: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
+    let mut begun = 0;
+    let mut to = reader.head().map_err(unreadable)?.seqno;
+    let oldest = reader.oldest().map_err(unreadable)?;
+    while to > 0 && to >= oldest && begun < wanted {
+        let from = to.saturating_sub(PAGE - 1).max(oldest);
+        let mut page = Vec::new();
+        let mut next = from;
+        while next <= to {
+            let records = reader.page(next, to, usize::MAX).map_err(unreadable)?;
+            let Some(last) = records.last() else { break };
+            next = last.seqno + 1;
+            page.extend(records);
+        }
+        for record in page.iter().rev() {
+            let event = decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))?;
+            let round = match &event.body {
+                Some(Body::IncidentRecorded(incident)) if incident.of_round > 0 => incident.of_round,
+                _ => event.round_id,
+            };
+            if round == 0 {
+                continue;
+            }
+            if matches!(event.body, Some(Body::RoundStarted(_))) {
+                begun += 1;
+            }
+            rounds.entry(round).or_default().push(event);
+            if begun == wanted {
+                break;
+            }
+        }
+        to = from - 1;
+    }
+    let newest = rounds.into_iter().rev().take(wanted);
+    let mut told: Vec<Round> = newest
+        .map(|(round_id, mut events)| {
+            events.reverse();
+            tell(round_id, &events)
+        })
+        .collect();
+    told.reverse();
+    Ok(told)
+}
+
+fn tell(round_id: u64, events: &[Event]) -> Round {
+    let mut round = Round {
+        round_id,
+        outcome: "running".to_owned(),
+        ..Round::default()
+    };
+    for event in events {
+        if round.first_seqno == 0 {
+            round.first_seqno = event.seqno;
+            round.began_at = at(event);
+        }
+        round.last_seqno = event.seqno;
+        if let Some(body) = &event.body {
+            round.take(event, body);
+            round.course.push(Step {
+                seqno: event.seqno,
+                at: at(event),
+                kind: describe::kind(body).to_owned(),
+                text: describe::describe(event),
+            });
+        }
+    }
+    round
+}
+
+impl Round {
+    /// What of an event belongs in the summary; the rest stands in the course alone.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the course tells every event, whatever its kind"
+    )]
+    fn take(&mut self, event: &Event, body: &Body) {
+        match body {
+            Body::BetsClosed(closed) => self.times.bets_open_ms = measured(closed.bets_open_ms),
+            Body::DiceUncovered(uncovered) => self.times.bell_to_uncover_ms = measured(uncovered.bell_to_uncover_ms),
+            Body::ResultEntered(result) => {
+                self.times.uncover_to_entry_ms = measured(result.uncover_to_entry_ms);
+                self.results.push(entered(event, result));
+            }
+            Body::ResultAmended(amended) => self.results.push(amendment(event, amended)),
+            Body::EntryRejected(rejected) => self.refused.push(Refused {
+                at: at(event),
+                shown: rejected.shown.clone(),
+                code: format!("E{:02}", rejected.code),
+                text: rejected.text.clone(),
+                count: rejected.count,
+            }),
+            Body::LayoutLit(lit) => {
+                self.times.entry_to_lamps_ms = measured(lit.entry_to_lamps_ms).or(self.times.entry_to_lamps_ms);
+                self.lamps.lit = ids(&lit.areas);
+            }
+            Body::LampFailed(failed) => {
+                let how = if failed.wrongly_lit {
+                    "lit and must not be"
+                } else {
+                    "dark"
+                };
+                self.lamps
+                    .failed
+                    .push(format!("{} {how}", areas(failed.area.as_slice())));
+            }
+            Body::RoundVoided(voided) => {
+                "void".clone_into(&mut self.outcome);
+                self.void_reason = Some(code(voided.reason().as_str_name(), "ROUND_VOIDED_REASON_"));
+            }
+            Body::VoidReasonStated(stated) => {
+                self.void_reason = Some(code(stated.reason().as_str_name(), "ROUND_VOIDED_REASON_"));
+            }
+            Body::VoidWithdrawn(_) => {
+                "running".clone_into(&mut self.outcome);
+                self.void_reason = None;
+            }
+            Body::RoundAbandoned(_) => "abandoned".clone_into(&mut self.outcome),
+            Body::RoundReopened(_) => "running".clone_into(&mut self.outcome),
+            Body::RoundSettled(settled) => {
+                self.times.lamps_to_settled_ms = measured(settled.lamps_to_settled_ms);
+                let how = if settled.provisional {
+                    "settled provisionally"
+                } else {
+                    "settled"
+                };
+                how.clone_into(&mut self.outcome);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn entered(event: &Event, result: &ResultEntered) -> Entered {
+    Entered {
+        at: at(event),
+        pressed: result.pressed.clone(),
+        faces: result.faces.clone(),
+        call: result.call.clone(),
+        areas: ids(&result.areas),
+        source: source(result.source()),
+        by: event.actor.as_ref().map(actor),
+        ..Entered::default()
+    }
+}
+
+fn amendment(event: &Event, amended: &ResultAmended) -> Entered {
+    Entered {
+        at: at(event),
+        amended: true,
+        from_faces: amended.from_faces.clone(),
+        pressed: amended.pressed.clone(),
+        faces: amended.faces.clone(),
+        call: amended.call.clone(),
+        areas: ids(&amended.areas),
+        source: source(amended.source()),
+        by: event.actor.as_ref().map(actor),
+    }
+}
+
+fn source(source: ResultSource) -> String {
+    word(source.as_str_name(), "RESULT_SOURCE_")
+}
+
+fn ids(areas: &[crate::table::event::Area]) -> Vec<String> {
+    areas.iter().map(|area| area.id.clone()).collect()
+}
+
+fn at(event: &Event) -> String {
+    event
+        .recorded_at
+        .as_ref()
+        .map(|time| Timestamp::from(time).to_string())
+        .unwrap_or_default()
+}
+
+/// 0 is "not measured" in the events.
+fn measured(ms: u32) -> Option<u32> {
+    (ms > 0).then_some(ms)
+}
+
+fn text(round: &Round) -> String {
+    let mut text = String::new();
+    let reason = round
+        .void_reason
+        .as_ref()
+        .map(|reason| format!(" ({reason})"))
+        .unwrap_or_default();
+    // Writing to a String cannot fail.
+    let _ = writeln!(
+        text,
+        "Round {}  {}  {}{reason}",
+        round.round_id,
+        people(&round.began_at),
+        round.outcome.to_uppercase()
+    );
+    for result in &round.results {
+        let pressed = result.pressed.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let how = match (result.amended, pressed.is_empty()) {
+            (false, _) => "result ",
+            (true, _) => "amended",
+        };
+        let keys = if pressed.is_empty() {
+            result.source.clone()
+        } else {
+            format!("keys {pressed}")
+        };
+        let by = result.by.as_ref().map(|by| format!(", {by}")).unwrap_or_default();
+        let _ = writeln!(text, "  {how}  {}  ({keys}{by})", result.call);
+        let _ = writeln!(text, "  pays     {}", result.areas.join(", "));
+    }
+    for refused in &round.refused {
+        let shown = refused.shown.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let times = if refused.count > 1 {
+            format!(", {} times", refused.count)
+        } else {
+            String::new()
+        };
+        let _ = writeln!(text, "  refused  {} {} {shown}{times}", refused.code, refused.text);
+    }
+    if !round.lamps.lit.is_empty() {
+        let _ = writeln!(text, "  lit      {}", round.lamps.lit.join(", "));
+    }
+    for failed in &round.lamps.failed {
+        let _ = writeln!(text, "  lamp     {failed}");
+    }
+    let _ = writeln!(text, "  times    {}", times(&round.times));
+    for step in &round.course {
+        let _ = writeln!(text, "    #{} {} {}", step.seqno, people(&step.at), step.text);
+    }
+    text
+}
+
+fn times(times: &Times) -> String {
+    let named = [
+        ("bets open", times.bets_open_ms),
+        ("bell to uncover", times.bell_to_uncover_ms),
+        ("uncover to entry", times.uncover_to_entry_ms),
+        ("entry to lamps", times.entry_to_lamps_ms),
+        ("lamps to settled", times.lamps_to_settled_ms),
+    ];
+    let told: Vec<String> = named
+        .iter()
+        .filter_map(|(name, ms)| ms.map(|ms| format!("{name} {ms} ms")))
+        .collect();
+    if told.is_empty() {
+        "not measured".to_owned()
+    } else {
+        told.join(", ")
+    }
+}
+
+fn people(at: &str) -> String {
+    match at.parse::<Timestamp>() {
+        Ok(time) => moment(Some(&time.into())),
+        Err(_) => "at an unknown time".to_owned(),
+    }
+}
