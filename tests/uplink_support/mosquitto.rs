@@ -1,0 +1,70 @@
+//! A real mosquitto on a free port. `TABLEGATE_MOSQUITTO` names the program; `tests/all` installs it and runs what needs it.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A running mosquitto; killed when dropped.
+pub struct Mosquitto {
+    pub port: u16,
+    directory: tempfile::TempDir,
+    child: Option<Child>,
+}
+
+impl Mosquitto {
+    /// Starts one without persistence: what it has not passed on when it is killed is gone.
+    pub fn start(settings: &str) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let directory = tempfile::tempdir().unwrap();
+        let text =
+            format!("listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\n{settings}\n");
+        std::fs::write(directory.path().join("mosquitto.conf"), text).unwrap();
+        let mut broker = Mosquitto {
+            port,
+            directory,
+            child: None,
+        };
+        broker.restart();
+        broker
+    }
+
+    pub fn url(&self) -> String {
+        format!("mqtt://127.0.0.1:{}", self.port)
+    }
+
+    /// SIGKILL.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    }
+
+    /// Starts it (again), on the same port, and waits until it accepts connections.
+    pub fn restart(&mut self) {
+        let program =
+            std::env::var_os("TABLEGATE_MOSQUITTO").map_or_else(|| "/usr/sbin/mosquitto".into(), PathBuf::from);
+        let child = Command::new(&program)
+            .arg("-c")
+            .arg(self.directory.path().join("mosquitto.conf"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        match child {
+            Ok(child) => self.child = Some(child),
+            Err(error) => panic!("needs mosquitto ({}: {error}): run tests/all", program.display()),
+        }
+        let until = Instant::now() + Duration::from_secs(10);
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(Instant::now() < until, "mosquitto does not accept connections");
+            std::thread::yield_now();
+        }
+    }
+}
+
+impl Drop for Mosquitto {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
