@@ -304,9 +304,10 @@ fn loss_of(error: &ConnectionError) -> Loss {
             reason_code,
             reason_string,
         }) => disconnected(*reason_code, reason_string.as_deref()),
-        ConnectionError::MqttState(StateError::Deserialization(PacketError::InvalidReason(PACKET_TOO_LARGE))) => {
-            Loss::TooLarge("packet too large".to_owned())
-        }
+        // The client reports an unknown reason in a PUBACK as one or the other, depending on the packet.
+        ConnectionError::MqttState(StateError::Deserialization(
+            PacketError::InvalidReason(PACKET_TOO_LARGE) | PacketError::InvalidConnectReturnCode(PACKET_TOO_LARGE),
+        )) => Loss::TooLarge("packet too large".to_owned()),
         ConnectionError::MqttState(StateError::AwaitPingResp) => {
             Loss::Broken(format!("the broker did not answer for {} s", KEEP_ALIVE.as_secs()))
         }

@@ -384,9 +384,9 @@ impl super::keeper::Keeper {
 
     /// Everything up to `cursor` of the journal under way is acknowledged.
     fn advance(&mut self, cursor: Seqno) {
-        let newest = self.leg().map_or(0, |leg| self.newest_of(leg));
-        self.report.cursor = cursor;
-        self.report.backlog = newest.saturating_sub(cursor);
+        if self.leg().is_some_and(|leg| self.is_in_use(leg)) {
+            self.report.cursor = cursor;
+        }
         let has_told = self.alarms.has_told_set_aside();
         let Some(journal) = &mut self.journal else { return };
         let in_use = journal.in_use;

@@ -95,6 +95,7 @@ impl Keeper {
         say: watch::Sender<UplinkReport>,
         stopping: watch::Receiver<Stopping>,
     ) -> Result<Self, std::io::Error> {
+        let feed_cursor = feed.events.as_ref().map_or(0, |events| events.cursor);
         let (journal, head) = match feed.events {
             Some(events) => {
                 let head = events.head.clone();
@@ -114,7 +115,10 @@ impl Keeper {
             stopping,
             journal,
             alarms: Alarms::default(),
-            report: UplinkReport::default(),
+            report: UplinkReport {
+                cursor: feed_cursor,
+                ..UplinkReport::default()
+            },
             pace: Pace::default(),
             online_since: None,
             one_at_a_time: false,
@@ -323,13 +327,18 @@ impl Keeper {
                 self.say_now();
                 continue;
             }
-            tokio::select! {
+            let has_head_moved = tokio::select! {
                 () = at(until) => return Stopping::No,
                 () = asked_to_stop(&mut self.stopping) => return Stopping::Asked,
                 permit = self.notices.reserve(), if self.alarms.has_news() => {
                     tell(permit, &mut self.alarms);
+                    false
                 }
-                () = at(say_at), if say_at.is_some() => {}
+                () = changed(&mut self.head) => true,
+                () = at(say_at), if say_at.is_some() => false,
+            };
+            if has_head_moved {
+                self.say_soon();
             }
         }
     }
@@ -352,6 +361,13 @@ impl Keeper {
         }
     }
 
+    /// Events that no broker has acknowledged, of all journals.
+    fn backlog(&self) -> u64 {
+        let legs = self.journal.iter().flat_map(|journal| &journal.legs);
+        let left = legs.map(|leg| self.newest_of(leg).saturating_sub(leg.cursor));
+        left.fold(0, u64::saturating_add)
+    }
+
     pub(super) fn say_at(&self) -> Option<Instant> {
         self.say_at
     }
@@ -359,6 +375,7 @@ impl Keeper {
     pub(super) fn say_now(&mut self) {
         self.say_at = None;
         self.said_at = Instant::now();
+        self.report.backlog = self.backlog();
         self.say.send_replace(self.report.clone());
     }
 }

@@ -123,10 +123,11 @@ enum Woken {
     Events(Result<Page, SourceError>),
     Replay(Result<Page, SourceError>),
     Found(Result<Option<(JournalIndex, Extent)>, SourceError>),
+    HeadMoved,
     StateChanged,
     StatusChanged,
     StopAsked,
-    /// The head moved, a notice was told, or a time came: whatever is due is looked at anyway.
+    /// A notice was told, or a time came: whatever is due is looked at anyway.
     Look,
 }
 
@@ -377,7 +378,7 @@ impl<'a> Session<'a> {
         tokio::select! {
             signal = self.connection.next() => Woken::Signal(signal),
             read = answer(&mut self.events_coming) => Woken::Events(read),
-            () = changed(&mut keeper.head) => Woken::Look,
+            () = changed(&mut keeper.head) => Woken::HeadMoved,
             () = changed(&mut keeper.state) => Woken::StateChanged,
             () = changed(&mut keeper.fault) => Woken::StatusChanged,
             read = answer(&mut self.replay_coming) => Woken::Replay(read),
@@ -397,6 +398,7 @@ impl<'a> Session<'a> {
             Woken::Events(read) => self.take_events(read),
             Woken::Replay(read) => self.take_replay(read),
             Woken::Found(read) => self.take_found(read),
+            Woken::HeadMoved => self.keeper.say_soon(),
             Woken::StateChanged => self.state_dirty = true,
             Woken::StatusChanged => self.status_at = Instant::now(),
             Woken::StopAsked => self.farewell = Farewell::Draining(Instant::now() + DRAIN_WITHIN),
