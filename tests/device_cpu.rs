@@ -6,6 +6,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "a test may panic"
 )]
 

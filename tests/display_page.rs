@@ -5,6 +5,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    clippy::print_stdout,
     reason = "a test may panic"
 )]
 
@@ -106,9 +108,7 @@ async fn the_page_shows_the_picture_without_scripts_or_other_hosts() {
     ] {
         assert!(page.contains(expected), "{expected} in {page}");
     }
-    for (at, _) in page.match_indices("://") {
-        panic!("another host: {}", &page[at.saturating_sub(10)..at + 20]);
-    }
+    assert!(!page.contains("://"), "another host: {page}");
 }
 
 #[tokio::test]
