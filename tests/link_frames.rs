@@ -49,7 +49,9 @@ fn frozen_frames_of_version_1() {
         table: "TS-07".to_owned(),
     }
     .encode_to_vec();
-    let frozen: [(&str, Side, Kind, u8, &[u8], &str); 6] = [
+    /// Name, who receives it, kind, sequence number, payload, bytes on the line.
+    type Frozen<'a> = (&'a str, Side, Kind, u8, &'a [u8], &'a str);
+    let frozen: [Frozen<'_>; 6] = [
         (
             "HELLO",
             Side::Device,
@@ -373,7 +375,7 @@ proptest! {
             let mut decoder = Decoder::new(Side::Host);
             let mut got = frames(decode_all(&mut decoder, &line[..cut]));
             got.extend(frames(decode_all(&mut decoder, &line[cut..])));
-            prop_assert_eq!(&got, &[sent.clone()], "cut at {}", cut);
+            prop_assert_eq!(&got, std::slice::from_ref(&sent), "cut at {}", cut);
         }
     }
 

@@ -1,7 +1,12 @@
 //! `tablegate sim device` as a person or a script uses it.
 
 #![cfg(feature = "sim")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -79,9 +84,15 @@ fn lines_drive_a_device_and_every_change_is_printed() {
     puppet.say("replug");
     puppet.see("a plug", |view| view["line"]["plugged"] == true);
     puppet.say("dark four");
-    puppet.see("an error", |view| view["error"].as_str().is_some_and(|text| text.contains("\"four\" should be a number")));
+    puppet.see("an error", |view| {
+        view["error"]
+            .as_str()
+            .is_some_and(|text| text.contains("\"four\" should be a number"))
+    });
     puppet.say("dance");
-    puppet.see("an error", |view| view["error"].as_str().is_some_and(|text| text.contains("help")));
+    puppet.see("an error", |view| {
+        view["error"].as_str().is_some_and(|text| text.contains("help"))
+    });
     puppet.say("mend 4");
     puppet.see("dark lamps", |view| view["lit"] == serde_json::json!([]));
     puppet.say("quit");

@@ -382,7 +382,7 @@ impl<M: Model> Engine<M> {
                 }
                 Woken::Bytes(Ok(length)) => {
                     let now = self.now();
-                    let heard = self.line.from_host(now, buffer.get(..length).unwrap_or_default());
+                    let heard = self.line.hear(now, buffer.get(..length).unwrap_or_default());
                     self.device.handle_bytes(now, &heard);
                 }
                 // A pty that can't be read is as good as unplugged.
@@ -449,7 +449,7 @@ impl<M: Model> Engine<M> {
         }
         let mut frames = Vec::new();
         while self.device.poll_transmit(&mut frames) {}
-        self.line.from_device(now, &frames);
+        self.line.say(now, &frames);
         let arrived = self.line.arrived(now);
         if let Some(pty) = &self.pty
             && !arrived.is_empty()

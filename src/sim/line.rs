@@ -55,7 +55,7 @@ impl Line {
     }
 
     /// Whole frames from the device.
-    pub(super) fn from_device(&mut self, now: Uptime, bytes: &[u8]) {
+    pub(super) fn say(&mut self, now: Uptime, bytes: &[u8]) {
         for frame in frames(bytes) {
             if self.chance.hits(self.faults.noise) {
                 let noise: Vec<u8> = (0..self.chance.below(40)).map(|_| self.chance.byte()).collect();
@@ -74,7 +74,7 @@ impl Line {
     }
 
     /// Bytes from the host, in any pieces: what the device hears of them.
-    pub(super) fn from_host(&mut self, now: Uptime, bytes: &[u8]) -> Vec<u8> {
+    pub(super) fn hear(&mut self, now: Uptime, bytes: &[u8]) -> Vec<u8> {
         match self.faults.garble {
             Garble::None => self.spoil(bytes).concat(),
             Garble::Echo => {

@@ -259,7 +259,9 @@ fn pretended(word: &str) -> Result<Option<DeviceKind>, String> {
         "terminal" => Ok(Some(DeviceKind::Terminal)),
         "lamps" => Ok(Some(DeviceKind::LayoutLamps)),
         "lights" => Ok(Some(DeviceKind::ResultLights)),
-        other => Err(format!("\"{other}\" should be tumbler, terminal, lamps, lights or itself")),
+        other => Err(format!(
+            "\"{other}\" should be tumbler, terminal, lamps, lights or itself"
+        )),
     }
 }
 
