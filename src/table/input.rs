@@ -2,7 +2,7 @@
 //!
 //! Tasks that own an outside thing translate to these words and stamp the time of arrival; the table never sees bytes.
 
-use crate::table::event::{DeviceOfflineReason, OpeningCheck, RoundVoidedReason};
+use crate::table::event::{self, DeviceOfflineReason, OpeningCheck, RoundVoidedReason};
 use crate::time::Uptime;
 
 /// What a device is. Exactly one of each kind at a table.
@@ -16,6 +16,31 @@ pub enum DeviceKind {
     LayoutLamps,
     /// The eleven result lights of two-up.
     ResultLights,
+}
+
+impl DeviceKind {
+    /// As events write it.
+    #[must_use]
+    pub fn to_event(self) -> event::DeviceKind {
+        match self {
+            DeviceKind::Tumbler => event::DeviceKind::Tumbler,
+            DeviceKind::Terminal => event::DeviceKind::Terminal,
+            DeviceKind::LayoutLamps => event::DeviceKind::LayoutLamps,
+            DeviceKind::ResultLights => event::DeviceKind::ResultLights,
+        }
+    }
+
+    /// From an event; `None` for a kind that this version doesn't know.
+    #[must_use]
+    pub fn from_event(kind: event::DeviceKind) -> Option<DeviceKind> {
+        match kind {
+            event::DeviceKind::Unspecified => None,
+            event::DeviceKind::Tumbler => Some(DeviceKind::Tumbler),
+            event::DeviceKind::Terminal => Some(DeviceKind::Terminal),
+            event::DeviceKind::LayoutLamps => Some(DeviceKind::LayoutLamps),
+            event::DeviceKind::ResultLights => Some(DeviceKind::ResultLights),
+        }
+    }
 }
 
 /// Who a device said it is when it was greeted.

@@ -1,0 +1,353 @@
+//! Locks: what raises them, and what ends them. PURE.
+
+use crate::table::alert;
+use crate::table::draft::{Draft, Source};
+use crate::table::event::{
+    Body, DeviceAccepted, DeviceFaulted, DeviceRef, TableLocked, TableLockedKind, TableLockedReason, TableUnlocked,
+};
+use crate::table::input::{Condition, Contact, DeviceKind, Person, Seal};
+use crate::table::mode::Mode;
+use crate::table::rejection::Rejection;
+use crate::table::state::Lock;
+use crate::table::tai_sai::play;
+
+/// Longest text that a person gives, in characters.
+const MOST_TEXT: usize = 200;
+
+const RULE: &str = "NZ Div 9 r7.4";
+
+type Answer = Result<String, Rejection>;
+
+/// A person's text has 1 to 200 characters.
+pub(crate) fn checked_text(what: &str, text: &str) -> Result<String, Rejection> {
+    let text = text.trim();
+    let length = text.chars().count();
+    if (1..=MOST_TEXT).contains(&length) {
+        return Ok(text.to_string());
+    }
+    Err(Rejection::command(
+        format!("The {what} has {length} characters: give 1 to {MOST_TEXT}."),
+        RULE,
+    ))
+}
+
+/// Sets a lock, unless it stands.
+pub(crate) fn lock(
+    draft: &mut Draft<'_>,
+    source: Source,
+    reason: TableLockedReason,
+    kind: TableLockedKind,
+    text: impl Into<String>,
+) {
+    if draft.state.is_locked(reason, kind) {
+        return;
+    }
+    let locked = TableLocked {
+        reason: reason as i32,
+        kind: kind as i32,
+        text: text.into(),
+    };
+    draft.record(source, Body::TableLocked(locked));
+}
+
+/// Ends a lock; `procedure` is empty when it ended by itself.
+pub(crate) fn unlock(draft: &mut Draft<'_>, source: Source, lock: &Lock, procedure: &str) {
+    let counters = match lock.reason {
+        TableLockedReason::OutOfTurn => draft.counters(),
+        TableLockedReason::Unspecified
+        | TableLockedReason::Lamp
+        | TableLockedReason::LampBoard
+        | TableLockedReason::Tumbler
+        | TableLockedReason::Display
+        | TableLockedReason::DeviceNotApproved
+        | TableLockedReason::ReadsUnderCover
+        | TableLockedReason::Seal
+        | TableLockedReason::Door
+        | TableLockedReason::Digest
+        | TableLockedReason::Configuration
+        | TableLockedReason::Journal
+        | TableLockedReason::Disk
+        | TableLockedReason::Supervisor => None,
+    };
+    let unlocked = TableUnlocked {
+        procedure: procedure.into(),
+        reason: lock.reason as i32,
+        kind: lock.kind as i32,
+        counters,
+    };
+    draft.record(source, Body::TableUnlocked(unlocked));
+}
+
+/// Locks that what devices show asks for: an open door, a broken seal.
+pub(crate) fn guard(draft: &mut Draft<'_>) {
+    let Mode::Open(_) = draft.state.mode else { return };
+    let door = draft.seen.terminal.contacts.get(&Contact::CabinetDoor);
+    let open = door.is_some_and(|door| !door.closed) && draft.state.is_online(DeviceKind::Terminal);
+    let broken = draft.seen.tumbler.report.as_ref().is_some_and(|report| report.seal == Seal::Broken);
+    if open && !draft.seen.door_reported && draft.has_room(1) {
+        let source = draft.device_itself(DeviceKind::Terminal);
+        let text = "The cabinet's door is open: close it; a supervisor must let the table go on.";
+        lock(draft, source, TableLockedReason::Door, TableLockedKind::Freeze, text);
+        draft.seen.door_reported = true;
+    }
+    if broken && !draft.seen.seal_reported && draft.has_room(1) {
+        let source = draft.device_itself(DeviceKind::Tumbler);
+        let text = "The seal of the dice is broken: a supervisor must let the table go on, or void the round.";
+        lock(draft, source, TableLockedReason::Seal, TableLockedKind::Freeze, text);
+        draft.seen.seal_reported = true;
+    }
+    if door.is_some_and(|door| door.closed) {
+        draft.seen.door_reported = false;
+    }
+    if !broken {
+        draft.seen.seal_reported = false;
+    }
+}
+
+/// A condition outside the table began or ended.
+pub(crate) fn condition(draft: &mut Draft<'_>, condition: Condition, text: &str, standing: bool) {
+    let lock_of = match condition {
+        Condition::DiskLow => Some((TableLockedReason::Disk, TableLockedKind::HoldNext)),
+        Condition::JournalFailed => Some((TableLockedReason::Journal, TableLockedKind::Freeze)),
+        Condition::JournalMovedAside | Condition::JournalDamaged | Condition::JournalRolledBack => {
+            Some((TableLockedReason::Journal, TableLockedKind::HoldNext))
+        }
+        Condition::DiskFilling
+        | Condition::JournalSlow
+        | Condition::BrokerRefuses
+        | Condition::BrokerUnreachable
+        | Condition::NobodyListening
+        | Condition::TakenOver
+        | Condition::EventSetAside
+        | Condition::LinkOdd
+        | Condition::ClockUnsynchronised => None,
+    };
+    let name = alert::Name::of_condition(condition);
+    if standing {
+        if let Some((reason, kind)) = lock_of {
+            lock(draft, Source::gateway(), reason, kind, text);
+        }
+        draft.raise(name, text);
+        return;
+    }
+    if condition == Condition::DiskLow {
+        end_by_itself(draft, TableLockedReason::Disk, TableLockedKind::HoldNext);
+    }
+    alert::condition_over(draft, name);
+}
+
+/// A lock whose cause is gone.
+pub(crate) fn end_by_itself(draft: &mut Draft<'_>, reason: TableLockedReason, kind: TableLockedKind) {
+    let standing = draft.state.locks.iter().find(|lock| lock.reason == reason && lock.kind == kind).cloned();
+    if let Some(lock) = standing {
+        unlock(draft, Source::gateway(), &lock, "");
+    }
+}
+
+/// A supervisor holds the next round back.
+pub(crate) fn by_supervisor(draft: &mut Draft<'_>, person: &Person, reason: &str) -> Answer {
+    let text = checked_text("reason", reason)?;
+    if draft.state.is_locked(TableLockedReason::Supervisor, TableLockedKind::HoldNext) {
+        return Err(Rejection::command("A supervisor's lock stands already.", RULE));
+    }
+    let source = Source::person(person);
+    lock(draft, source, TableLockedReason::Supervisor, TableLockedKind::HoldNext, text);
+    Ok("The next round is held back; this one finishes.".into())
+}
+
+/// What else a lock needs before a supervisor's word ends it.
+fn obstacle(draft: &Draft<'_>, lock: &Lock) -> Option<&'static str> {
+    match lock.reason {
+        TableLockedReason::Disk => Some("it ends by itself when there is room on the disk"),
+        TableLockedReason::Configuration => {
+            Some("it ends when the daemon starts with the round's configuration, or the round is voided")
+        }
+        TableLockedReason::DeviceNotApproved if !unapproved(draft).is_empty() => {
+            Some("accept the device by its serial number (`tablegate accept-device`)")
+        }
+        TableLockedReason::ReadsUnderCover if reads_under_cover(draft) => {
+            Some("accept the device by its serial number (`tablegate accept-device`), or replace it")
+        }
+        TableLockedReason::OutOfTurn if draft.seen.tumbler.is_spinning() => {
+            Some("the tumbler is still spinning: wait until it rests")
+        }
+        TableLockedReason::Unspecified
+        | TableLockedReason::Lamp
+        | TableLockedReason::LampBoard
+        | TableLockedReason::Tumbler
+        | TableLockedReason::Display
+        | TableLockedReason::DeviceNotApproved
+        | TableLockedReason::ReadsUnderCover
+        | TableLockedReason::Seal
+        | TableLockedReason::Door
+        | TableLockedReason::OutOfTurn
+        | TableLockedReason::Digest
+        | TableLockedReason::Journal
+        | TableLockedReason::Supervisor => None,
+    }
+}
+
+/// Ends every lock that a supervisor's word can end.
+pub(crate) fn by_word(draft: &mut Draft<'_>, person: &Person, procedure: &str) -> Answer {
+    let procedure = checked_text("procedure", procedure)?;
+    let locks = draft.state.locks.clone();
+    if locks.is_empty() {
+        return Err(Rejection::command("No lock stands.", RULE));
+    }
+    end(draft, person, &procedure, &locks)
+}
+
+/// Ends the freezes that a supervisor's word can end.
+pub(crate) fn thaw(draft: &mut Draft<'_>, person: &Person) -> Answer {
+    let frozen = |lock: &&Lock| lock.kind == TableLockedKind::Freeze;
+    let locks: Vec<Lock> = draft.state.locks.iter().filter(frozen).cloned().collect();
+    end(draft, person, "the supervisor lets the table go on", &locks)
+}
+
+fn end(draft: &mut Draft<'_>, person: &Person, procedure: &str, locks: &[Lock]) -> Answer {
+    let was_frozen = draft.state.is_frozen();
+    let mut left = Vec::new();
+    let mut ended = 0_u32;
+    for lock in locks {
+        match obstacle(draft, lock) {
+            Some(obstacle) => left.push(format!("{} stays: {obstacle}", name(lock.reason))),
+            None if draft.has_room(5) => {
+                unlock(draft, Source::person(person), lock, procedure);
+                ended += 1;
+            }
+            None => left.push(format!("{} stays: say it once more", name(lock.reason))),
+        }
+    }
+    if ended == 0 {
+        return Err(Rejection::command(format!("{}.", left.join("; ")), RULE));
+    }
+    if was_frozen {
+        play::go_on(draft);
+    }
+    if left.is_empty() {
+        return Ok("Unlocked.".into());
+    }
+    Ok(format!("Unlocked; {}.", left.join("; ")))
+}
+
+/// A lock's reason for a person.
+pub(crate) fn name(reason: TableLockedReason) -> &'static str {
+    match reason {
+        TableLockedReason::Unspecified => "an unknown lock",
+        TableLockedReason::Lamp => "the lamp lock",
+        TableLockedReason::LampBoard => "the lamp board's lock",
+        TableLockedReason::Tumbler => "the tumbler's lock",
+        TableLockedReason::Display => "the display's lock",
+        TableLockedReason::DeviceNotApproved => "the lock for a device that is not approved",
+        TableLockedReason::ReadsUnderCover => "the lock for a reader that reads under the cover",
+        TableLockedReason::Seal => "the seal's lock",
+        TableLockedReason::Door => "the door's lock",
+        TableLockedReason::OutOfTurn => "the lock for a tumbler started out of turn",
+        TableLockedReason::Digest => "the lock for a digest that differs",
+        TableLockedReason::Configuration => "the lock for another configuration than the round's",
+        TableLockedReason::Journal => "the journal's lock",
+        TableLockedReason::Disk => "the disk's lock",
+        TableLockedReason::Supervisor => "the supervisor's lock",
+    }
+}
+
+/// Devices at the table that are neither approved nor accepted.
+fn unapproved(draft: &Draft<'_>) -> Vec<DeviceRef> {
+    let Some(approved) = &draft.table.approved_serials else { return Vec::new() };
+    let devices = draft.state.devices.iter().filter(|(_, known)| {
+        known.seen_since_start
+            && !approved.contains(&known.serial_number)
+            && !draft.state.accepted.contains(&known.serial_number)
+    });
+    devices
+        .map(|(kind, known)| DeviceRef {
+            kind: kind.to_event() as i32,
+            serial_number: known.serial_number.clone(),
+        })
+        .collect()
+}
+
+fn reads_under_cover(draft: &Draft<'_>) -> bool {
+    let known = draft.state.devices.get(&DeviceKind::Tumbler);
+    known.is_some_and(|known| !draft.state.accepted_readers.contains(&known.serial_number))
+}
+
+/// After a greeting: a device that isn't approved holds the next round back.
+pub(crate) fn check_approval(draft: &mut Draft<'_>, kind: DeviceKind) {
+    let unapproved = unapproved(draft);
+    let Some(device) = unapproved.iter().find(|device| device.kind == kind.to_event() as i32) else {
+        return;
+    };
+    let text = format!(
+        "The device with serial number {} is not approved: accept it (`tablegate accept-device {}`), or replace it.",
+        device.serial_number, device.serial_number
+    );
+    let source = draft.device_itself(kind);
+    let reason = TableLockedReason::DeviceNotApproved;
+    lock(draft, source, reason, TableLockedKind::HoldNext, text);
+}
+
+/// The frame layer dropped a dice reading made under the cover.
+pub(crate) fn read_under_cover(draft: &mut Draft<'_>) {
+    let reason = TableLockedReason::ReadsUnderCover;
+    let accepted = draft.state.devices.contains_key(&DeviceKind::Tumbler) && !reads_under_cover(draft);
+    if accepted || draft.state.is_locked(reason, TableLockedKind::HoldNext) {
+        return;
+    }
+    let source = draft.device_itself(DeviceKind::Tumbler);
+    let faulted = DeviceFaulted {
+        code: 0,
+        text: "dice were read under the cover; the reading was dropped".into(),
+    };
+    draft.record(source.clone(), Body::DeviceFaulted(faulted));
+    let text = "The tumbler's reader reads under the cover: accept the device, or replace it.";
+    lock(draft, source, reason, TableLockedKind::HoldNext, text);
+}
+
+/// A supervisor accepts a device.
+pub(crate) fn accept_device(draft: &mut Draft<'_>, person: &Person, serial_number: &str) -> Answer {
+    let mut of = Vec::new();
+    let mut device = None;
+    if let Some(found) = unapproved(draft).into_iter().find(|device| device.serial_number == serial_number) {
+        of.push(TableLockedReason::DeviceNotApproved as i32);
+        device = Some(found);
+    }
+    let tumbler = draft.device(DeviceKind::Tumbler).filter(|tumbler| tumbler.serial_number == serial_number);
+    if draft.state.is_locked(TableLockedReason::ReadsUnderCover, TableLockedKind::HoldNext)
+        && let Some(tumbler) = tumbler
+    {
+        of.push(TableLockedReason::ReadsUnderCover as i32);
+        device = Some(tumbler);
+    }
+    if of.is_empty() {
+        let text = format!("No device with serial number {serial_number} waits to be accepted.");
+        return Err(Rejection::command(text, RULE));
+    }
+    let source = Source::person(person);
+    let readers = of.contains(&(TableLockedReason::ReadsUnderCover as i32));
+    draft.record(source.clone().with_device(device), Body::DeviceAccepted(DeviceAccepted { of }));
+    let procedure = format!("device {serial_number} accepted");
+    for lock in draft.state.locks.clone() {
+        let ends = match lock.reason {
+            TableLockedReason::DeviceNotApproved => unapproved(draft).is_empty(),
+            TableLockedReason::ReadsUnderCover => readers,
+            TableLockedReason::Unspecified
+            | TableLockedReason::Lamp
+            | TableLockedReason::LampBoard
+            | TableLockedReason::Tumbler
+            | TableLockedReason::Display
+            | TableLockedReason::Seal
+            | TableLockedReason::Door
+            | TableLockedReason::OutOfTurn
+            | TableLockedReason::Digest
+            | TableLockedReason::Configuration
+            | TableLockedReason::Journal
+            | TableLockedReason::Disk
+            | TableLockedReason::Supervisor => false,
+        };
+        if ends {
+            unlock(draft, source.clone(), &lock, &procedure);
+        }
+    }
+    Ok(format!("The device {serial_number} is accepted."))
+}

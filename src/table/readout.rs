@@ -1,0 +1,131 @@
+//! What the terminal's readout should show: a refusal, what stands, or the keys. PURE.
+
+use crate::table::draft::Draft;
+use crate::table::indicators::Readout;
+use crate::table::input::DeviceKind;
+use crate::table::mode::Mode;
+use crate::table::rejection::{self, Code};
+use crate::table::tai_sai::due::Look;
+use crate::table::tai_sai::phase::{Entered, Phase};
+use crate::time::Uptime;
+use std::time::Duration;
+
+/// What stands is hidden by a key, and shown again this long after the last one.
+const SHOWN_AGAIN: Duration = Duration::from_secs(3);
+
+/// How long a code blinks; the terminal counts it by itself.
+const NOTICE_MS: u32 = 3000;
+
+/// No limit, until a key is taken.
+const UNTIL_A_KEY: u32 = u32::MAX;
+
+/// Something that stands.
+enum Standing {
+    Nothing,
+    /// Comes back after keys.
+    Code(Code),
+    /// Is gone with the first key.
+    Numbers(String),
+}
+
+fn standing(look: &Look<'_>) -> Standing {
+    match &look.state.mode {
+        Mode::Closed => Standing::Code(rejection::CLOSED),
+        Mode::Test(_) => Standing::Code(rejection::TEST),
+        Mode::Opening(_) => match look.seen.opening.test_faces {
+            Some(faces) => Standing::Numbers(faces.map(|face| face.to_string()).concat()),
+            None => Standing::Nothing,
+        },
+        Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
+        Mode::Open(Phase::Ready(_) | Phase::Tumbling(_)) => before_bets(look),
+        Mode::Open(Phase::Entered(entered)) => Standing::Numbers(numbers(entered)),
+        Mode::Open(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => Standing::Nothing,
+    }
+}
+
+/// Why the next round doesn't start.
+fn before_bets(look: &Look<'_>) -> Standing {
+    if !look.state.is_online(DeviceKind::Tumbler) {
+        Standing::Code(rejection::TUMBLER_AWAY)
+    } else if !look.state.is_online(DeviceKind::LayoutLamps) {
+        Standing::Code(rejection::LAMPS_AWAY)
+    } else if !look.state.locks.is_empty() {
+        Standing::Code(rejection::LOCKED)
+    } else {
+        Standing::Nothing
+    }
+}
+
+/// The three numbers that are lit.
+fn numbers(entered: &Entered) -> String {
+    let numbers = if entered.pressed.is_empty() { &entered.faces } else { &entered.pressed };
+    numbers.iter().map(u32::to_string).collect()
+}
+
+/// Keys hide what stands until then.
+fn shown_again_at(look: &Look<'_>) -> Option<Uptime> {
+    look.seen.entry.last_key_at.map(|at| at + SHOWN_AGAIN)
+}
+
+/// Text, blinking, for how long.
+fn desired(look: &Look<'_>, now: Uptime) -> Readout {
+    let entry = look.seen.entry.number;
+    let readout = |text: &str, blink: bool, for_ms: u32| Readout {
+        text: text.into(),
+        blink,
+        entry,
+        for_ms,
+        serial: 0,
+    };
+    if let Some(notice) = look.seen.readout.notice.filter(|notice| notice.until > now) {
+        return readout(notice.text, true, NOTICE_MS);
+    }
+    match standing(look) {
+        Standing::Code(code) if shown_again_at(look).is_none_or(|at| at <= now) => {
+            let quiet = code == rejection::CLOSED || code == rejection::TEST;
+            readout(code.readout, !quiet, UNTIL_A_KEY)
+        }
+        Standing::Numbers(numbers) if !look.seen.readout.numbers_hidden => readout(&numbers, false, UNTIL_A_KEY),
+        Standing::Nothing | Standing::Code(_) | Standing::Numbers(_) => readout("", false, 0),
+    }
+}
+
+/// Works the wanted readout out anew; sends it again only when the terminal would show something else.
+pub(crate) fn refresh(draft: &mut Draft<'_>) {
+    if draft.seen.entry.number == 0 {
+        return;
+    }
+    let now = draft.now;
+    if draft.seen.readout.notice.is_some_and(|notice| notice.until <= now) {
+        // The terminal has counted the time as well, and shows the keys.
+        draft.seen.readout.notice = None;
+        draft.seen.readout.in_force = false;
+    }
+    let desired = desired(&draft.look(), now);
+    let seen = &mut draft.seen.readout;
+    let fresh = seen.notice.as_mut().is_some_and(|notice| std::mem::take(&mut notice.fresh));
+    let shown = if seen.in_force { seen.wanted.text.as_str() } else { "" };
+    let same = shown == desired.text && seen.wanted.entry == desired.entry;
+    if same && !fresh {
+        return;
+    }
+    seen.in_force = !desired.text.is_empty();
+    seen.wanted = Readout {
+        serial: seen.wanted.serial.wrapping_add(1),
+        ..desired
+    };
+}
+
+/// When the readout changes by itself.
+pub(crate) fn next(look: &Look<'_>) -> Option<Uptime> {
+    if look.seen.entry.number == 0 || !look.state.is_online(DeviceKind::Terminal) {
+        return None;
+    }
+    if let Some(notice) = look.seen.readout.notice {
+        return Some(notice.until);
+    }
+    match standing(look) {
+        Standing::Code(_) if !look.seen.readout.in_force => shown_again_at(look).filter(|at| *at > look.seen.latest),
+        Standing::Nothing | Standing::Code(_) | Standing::Numbers(_) => None,
+    }
+}

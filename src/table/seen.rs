@@ -1,0 +1,275 @@
+//! What has been seen and is not a fact: last statuses, the keys of the running entry, counts that become facts later. PURE.
+//!
+//! Gone at a restart: devices are greeted anew, and what they say then counts as happening then.
+
+use crate::table::event::OpeningCheck;
+use crate::table::indicators::Readout;
+use crate::table::input::{
+    Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, TumblerReport,
+};
+use crate::table::tai_sai::phase::{ContactCount, Count};
+use crate::time::Uptime;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What was seen and is not a fact. Gone at a restart.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Seen {
+    pub(crate) links: BTreeMap<DeviceKind, Link>,
+    pub(crate) tumbler: TumblerSeen,
+    pub(crate) terminal: TerminalSeen,
+    pub(crate) lamps: LampsSeen,
+    pub(crate) entry: EntrySeen,
+    pub(crate) key: Authority,
+    pub(crate) readout: ReadoutSeen,
+    pub(crate) refusals: Vec<Repeated>,
+    pub(crate) stale: Option<Burst>,
+    pub(crate) opening: OpeningSeen,
+    /// The connection that Test or the opening belongs to.
+    pub(crate) owner: Option<u64>,
+    /// One decision had no room for everything that is due: the next one goes on at once.
+    pub(crate) unfinished: bool,
+    /// When the last input came: nothing is due earlier.
+    pub(crate) latest: Uptime,
+    /// Freezes that were raised for what still stands, so that a supervisor's word isn't undone at once.
+    pub(crate) door_reported: bool,
+    pub(crate) seal_reported: bool,
+    /// Faults that devices reported and have not cleared.
+    pub(crate) faults: BTreeSet<(DeviceKind, u32)>,
+}
+
+/// A link, as far as its device is concerned.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Link {
+    /// Who was greeted last.
+    pub(crate) identity: Option<DeviceIdentity>,
+    /// Why it is down, as last recorded.
+    pub(crate) down: Option<i32>,
+    /// Since when it is down, or up.
+    pub(crate) since: Uptime,
+}
+
+/// The tumbler.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct TumblerSeen {
+    /// Its last status; kept while the link is down.
+    pub(crate) report: Option<TumblerReport>,
+    /// When the cover went off; `None` while it is on (or was never seen off).
+    pub(crate) off_at: Option<Uptime>,
+    /// It was found off, not seen going off.
+    pub(crate) off_while_away: bool,
+    /// An exposure before the bell that lasted long enough to count, though the cover may lie on again.
+    pub(crate) exposed_at: Option<Uptime>,
+    /// When the cover came on.
+    pub(crate) on_at: Option<Uptime>,
+    /// When it came to rest.
+    pub(crate) rest_at: Uptime,
+    /// Spins since the base that don't count: made with the cover off, or begun before the base was taken.
+    pub(crate) discount: u32,
+    /// It was spinning when the base was taken, at this count: what it counts until it rests doesn't count.
+    pub(crate) spinning_at_base: Option<u32>,
+    /// When the cover went off for a round that was held, or voided, for want of a bell.
+    pub(crate) early_off: Option<Uptime>,
+    /// A spin that began before bets opened and became known afterwards.
+    pub(crate) late_spin: bool,
+    /// When a bell last rang in `ready` without a tumble.
+    pub(crate) bell_without_tumble: Option<Uptime>,
+    /// A fault that stands, so that it is declared once.
+    pub(crate) faulty: bool,
+}
+
+/// The terminal's contacts.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct TerminalSeen {
+    pub(crate) contacts: BTreeMap<Contact, ContactReport>,
+    pub(crate) boot_id: u32,
+    /// When the last bell that counted rang.
+    pub(crate) bell_at: Option<Uptime>,
+}
+
+/// The lamps.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct LampsSeen {
+    pub(crate) report: Option<LampReport>,
+    /// The picture acknowledged last, and when.
+    pub(crate) acknowledged: Option<(Vec<u8>, Uptime)>,
+    /// That picture was compared with what is lit.
+    pub(crate) judged: bool,
+    /// Lamps that were named: flicker is counted until this is over.
+    pub(crate) flicker: Vec<Flicker>,
+}
+
+/// An area's lamps after their failure was recorded.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Flicker {
+    pub(crate) area: usize,
+    pub(crate) wrongly_lit: bool,
+    pub(crate) since: Uptime,
+    pub(crate) round: u64,
+    /// Failures after the recorded one.
+    pub(crate) more: u32,
+    /// It fails now.
+    pub(crate) failing: bool,
+}
+
+/// The running entry.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct EntrySeen {
+    /// Its number; 0 until the terminal was greeted.
+    pub(crate) number: u32,
+    /// The host's own copy of the last keys.
+    pub(crate) keys: Vec<Pressed>,
+    /// When a key of any entry was last taken.
+    pub(crate) last_key_at: Option<Uptime>,
+    /// When an entry was last refused.
+    pub(crate) refused_at: Option<Uptime>,
+    /// Presses of another entry number, dropped.
+    pub(crate) dropped: u32,
+}
+
+/// A key of the running entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Pressed {
+    pub(crate) key: Key,
+    pub(crate) at: Uptime,
+}
+
+/// What the supervisor's key gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) enum Authority {
+    /// The key is off.
+    #[default]
+    Off,
+    /// Turned on: authority for one act.
+    Running {
+        /// Since.
+        since: Uptime,
+    },
+    /// On, and counts as off: used, too long, or found so.
+    Spent {
+        /// Turned on, or found on.
+        since: Uptime,
+    },
+}
+
+/// The readout.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct ReadoutSeen {
+    /// As last wanted.
+    pub(crate) wanted: Readout,
+    /// The wanted text is on the readout as far as we know.
+    pub(crate) in_force: bool,
+    /// A code, shown until then or until a key.
+    pub(crate) notice: Option<Notice>,
+    /// Keys hid the three numbers of the entered result.
+    pub(crate) numbers_hidden: bool,
+}
+
+/// A code on the readout.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Notice {
+    pub(crate) text: &'static str,
+    pub(crate) until: Uptime,
+    /// It is new: it is sent even when the same one stands.
+    pub(crate) fresh: bool,
+}
+
+/// Equal refusals.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Repeated {
+    pub(crate) code: u32,
+    pub(crate) shown: Vec<u32>,
+    pub(crate) since: Uptime,
+    pub(crate) round: u64,
+    /// After the recorded first.
+    pub(crate) more: u32,
+}
+
+/// A burst of stale keys.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Burst {
+    pub(crate) count: u32,
+    pub(crate) newest: Uptime,
+}
+
+/// While the table is opened.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct OpeningSeen {
+    pub(crate) walk: Option<Walk>,
+    /// The areas of a test entry are lit.
+    pub(crate) test_faces: Option<[u8; 3]>,
+    /// The tumbler's counters when the checks began, or when it was started by command.
+    pub(crate) count: Option<Count>,
+}
+
+/// The walk over every lamp.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Walk {
+    /// The area that is lit.
+    pub(crate) area: usize,
+    /// Since when.
+    pub(crate) since: Uptime,
+    /// Areas that did not follow.
+    pub(crate) failed: Vec<usize>,
+    /// The lamps repeat the command: only a person can tell.
+    pub(crate) unproven: bool,
+    /// Check that the walk records.
+    pub(crate) check: OpeningCheck,
+}
+
+impl TumblerSeen {
+    pub(crate) fn count(&self) -> Option<Count> {
+        self.report.as_ref().map(Count::from)
+    }
+
+    pub(crate) fn cover(&self) -> Cover {
+        self.report.as_ref().map_or(Cover::Unknown, |report| report.cover)
+    }
+
+    pub(crate) fn is_spinning(&self) -> bool {
+        self.report
+            .as_ref()
+            .is_some_and(|report| report.motion == Motion::Spinning)
+    }
+}
+
+impl From<&TumblerReport> for Count {
+    fn from(report: &TumblerReport) -> Self {
+        Count {
+            activations: report.activations,
+            spins: report.spins,
+        }
+    }
+}
+
+impl TerminalSeen {
+    /// A contact's count as events record it; a contact that isn't fitted never closed.
+    pub(crate) fn count(&self, contact: Contact) -> ContactCount {
+        ContactCount {
+            closings: self.contacts.get(&contact).map_or(0, |report| report.closings),
+            boot_id: self.boot_id,
+        }
+    }
+}
+
+impl EntrySeen {
+    /// When a key of the running entry was last taken.
+    pub(crate) fn running_key_at(&self) -> Option<Uptime> {
+        self.keys.last().map(|pressed| pressed.at)
+    }
+}
+
+impl Seen {
+    /// The serial number of a device that was greeted in this run.
+    pub(crate) fn serial_number(&self, kind: DeviceKind) -> Option<&str> {
+        let identity = self.links.get(&kind)?.identity.as_ref()?;
+        Some(&identity.serial_number)
+    }
+
+    /// Authority is there to be used, or to be turned off.
+    pub(crate) fn has_authority(&self) -> bool {
+        match self.key {
+            Authority::Running { .. } => true,
+            Authority::Off | Authority::Spent { .. } => false,
+        }
+    }
+}

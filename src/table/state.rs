@@ -1,0 +1,378 @@
+//! What is true at this table, as folded from its events: live, and after a restart. PURE. Knows no clock and no configuration.
+//!
+//! What was only seen and is not a fact is in [`crate::table::seen`].
+
+use crate::table::event::{
+    Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
+    TableLockedReason,
+};
+use crate::table::input::{Contact, DeviceKind};
+use crate::table::mode::{Below, Checked, Mode, Opening};
+use crate::table::tai_sai::fold;
+use crate::table::tai_sai::phase::{After, ContactCount, Count, Phase, Ready};
+use crate::time::Uptime;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The table's durable state.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct State {
+    /// Closed, opening, open (with the phase of play), Test.
+    pub(crate) mode: Mode,
+    /// Locks that stand, oldest first; one of each kind and reason.
+    pub(crate) locks: Vec<Lock>,
+    /// Alerts that stand, by name.
+    pub(crate) alerts: BTreeMap<String, Alert>,
+    /// Devices that were ever up.
+    pub(crate) devices: BTreeMap<DeviceKind, Known>,
+    /// Serial numbers that a supervisor accepted.
+    pub(crate) accepted: BTreeSet<String>,
+    /// Serial numbers that a supervisor accepted though their reader reads under the cover.
+    pub(crate) accepted_readers: BTreeSet<String>,
+    /// Areas whose lamps failed and were not seen working since.
+    pub(crate) failed_lamps: BTreeMap<String, FailedLamp>,
+    /// More areas failed than were named; until a picture is confirmed.
+    pub(crate) board_failed: bool,
+    /// The NO_SPIN contact as last recorded.
+    pub(crate) no_spin: ContactCount,
+    /// Highest number a round has had.
+    pub(crate) last_round: u64,
+    /// The newest void, whose reason may be stated afterwards.
+    pub(crate) last_void: Option<LastVoid>,
+}
+
+/// A lock that stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Lock {
+    pub(crate) reason: TableLockedReason,
+    pub(crate) kind: TableLockedKind,
+    pub(crate) text: String,
+}
+
+/// An alert that stands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Alert {
+    pub(crate) text: String,
+    pub(crate) acknowledged: bool,
+}
+
+/// A device that was up at least once.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Known {
+    pub(crate) serial_number: String,
+    pub(crate) boot_id: u32,
+    pub(crate) online: bool,
+    /// It has been up in this run.
+    pub(crate) seen_since_start: bool,
+}
+
+/// An area whose lamps failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct FailedLamp {
+    /// Lit and must not be; else dark and must be lit.
+    pub(crate) wrongly_lit: bool,
+    /// The round in whose picture it was named; 0: outside one, or to be named again.
+    pub(crate) round: u64,
+}
+
+/// A void.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct LastVoid {
+    pub(crate) round: u64,
+    pub(crate) reason: RoundVoidedReason,
+}
+
+/// What an event's envelope tells the fold.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Envelope<'a> {
+    pub(crate) at: Uptime,
+    pub(crate) round_id: u64,
+    pub(crate) device: Option<&'a DeviceRef>,
+}
+
+impl State {
+    /// Folds a recorded event.
+    pub(crate) fn apply(&mut self, event: &Event) {
+        let Some(body) = &event.body else {
+            // A newer version's body: this version knows nothing of it, and a journal of a newer schema is refused elsewhere.
+            return;
+        };
+        let envelope = Envelope {
+            at: Uptime::from_micros(event.uptime_us),
+            round_id: event.round_id,
+            device: event.device.as_ref(),
+        };
+        self.fold(envelope, body);
+    }
+
+    /// Folds the body of an event.
+    pub(crate) fn fold(&mut self, envelope: Envelope<'_>, body: &Body) {
+        match body {
+            Body::GatewayStarted(_) => self.gateway_started(envelope),
+            Body::DeviceOnline(online) => {
+                let before = self.device_online(envelope, online.boot_id);
+                fold::device_online(self, envelope, before.as_ref(), online);
+            }
+            Body::DeviceOffline(_) => self.device_offline(envelope),
+            Body::DeviceAccepted(accepted) => {
+                let Some(device) = envelope.device else { return };
+                for reason in accepted.of() {
+                    if reason == TableLockedReason::ReadsUnderCover {
+                        self.accepted_readers.insert(device.serial_number.clone());
+                    } else {
+                        self.accepted.insert(device.serial_number.clone());
+                    }
+                }
+            }
+            Body::OpeningStarted(_) => self.mode = Mode::Opening(Opening::default()),
+            Body::OpeningAbandoned(_) | Body::TableClosed(_) => self.mode = Mode::Closed,
+            Body::OpeningCheckRecorded(recorded) => self.check_recorded(recorded),
+            Body::TableOpened(opened) => {
+                let base = opened.base.map(Count::from);
+                self.mode = Mode::Open(Phase::Ready(Ready {
+                    base,
+                    watched: base.is_some(),
+                    ..Ready::default()
+                }));
+                self.failed_lamps.clear();
+                self.board_failed = false;
+            }
+            Body::TestModeEntered(_) => self.test_entered(),
+            Body::TestModeLeft(left) => self.test_left(left.base.map(Count::from)),
+            Body::TableLocked(locked) => {
+                self.locked(locked.reason(), locked.kind(), &locked.text);
+                fold::locked(self, envelope, locked);
+            }
+            Body::TableUnlocked(unlocked) => {
+                let (reason, kind) = (unlocked.reason(), unlocked.kind());
+                self.locks.retain(|lock| (lock.reason, lock.kind) != (reason, kind));
+                fold::unlocked(self, envelope, unlocked);
+            }
+            Body::AlertRaised(raised) => {
+                let alert = Alert {
+                    text: raised.text.clone(),
+                    acknowledged: false,
+                };
+                self.alerts.insert(raised.alert.clone(), alert);
+            }
+            Body::AlertAcknowledged(acknowledged) => {
+                if let Some(alert) = self.alerts.get_mut(&acknowledged.alert) {
+                    alert.acknowledged = true;
+                }
+            }
+            Body::AlertCleared(cleared) => {
+                self.alerts.remove(&cleared.alert);
+            }
+            Body::RoundStarted(body) => fold::round_started(self, envelope, body),
+            Body::TumblerSpun(body) => fold::tumbler_spun(self, envelope, body),
+            Body::BetsOpened(body) => fold::bets_opened(self, envelope, body),
+            Body::BetsClosed(body) => fold::bets_closed(self, envelope, body),
+            Body::DiceUncovered(body) => fold::dice_uncovered(self, envelope, body),
+            Body::ResultEntered(body) => fold::result_entered(self, envelope, body),
+            Body::ResultAmended(body) => fold::result_amended(self, envelope, body),
+            Body::LayoutLit(_) => fold::layout_lit(self, envelope),
+            Body::LampFailed(body) => fold::lamp_failed(self, envelope, body),
+            Body::LampRestored(body) => fold::lamp_restored(self, body),
+            Body::RoundHeld(body) => fold::round_held(self, body),
+            Body::RoundResumed(body) => fold::round_resumed(self, body),
+            Body::RoundVoided(body) => fold::round_voided(self, envelope, body),
+            Body::VoidReasonStated(body) => fold::void_reason_stated(self, envelope, body),
+            Body::VoidWithdrawn(body) => fold::void_withdrawn(self, body),
+            Body::RoundAbandoned(body) => fold::round_ended(self, body.base, After::Abandoned),
+            Body::RoundSettled(body) => fold::round_settled(self, body),
+            Body::RoundReopened(_) => fold::round_reopened(self, envelope),
+            // The gateway restores a checkpoint itself: what it says is true already, or is restored before the tail.
+            Body::CheckpointRecorded(_)
+            | Body::GatewayStopped(_)
+            | Body::JournalStarted(_)
+            | Body::EventsExpired(_)
+            | Body::JournalFailed(_)
+            | Body::EventSetAside(_)
+            | Body::ClockStepped(_)
+            | Body::SelfTestFailed(_)
+            | Body::DeviceFaulted(_)
+            | Body::DeviceFaultCleared(_)
+            | Body::StaleKeysIgnored(_)
+            | Body::TumblerStarted(_)
+            | Body::IncidentRecorded(_)
+            | Body::EntryRejected(_) => {}
+        }
+    }
+
+    fn gateway_started(&mut self, envelope: Envelope<'_>) {
+        for known in self.devices.values_mut() {
+            known.online = false;
+            known.seen_since_start = false;
+        }
+        if let Mode::Open(phase) = &mut self.mode {
+            fold::rearm(phase, envelope.at);
+        }
+    }
+
+    /// What was known of the device before.
+    fn device_online(&mut self, envelope: Envelope<'_>, boot_id: u32) -> Option<Known> {
+        let (kind, serial_number) = device_of(envelope)?;
+        let known = Known {
+            serial_number,
+            boot_id,
+            online: true,
+            seen_since_start: true,
+        };
+        self.devices.insert(kind, known)
+    }
+
+    fn device_offline(&mut self, envelope: Envelope<'_>) {
+        let Some((kind, _)) = device_of(envelope) else { return };
+        if let Some(known) = self.devices.get_mut(&kind) {
+            known.online = false;
+        }
+        if let Mode::Open(phase) = &mut self.mode {
+            fold::link_broke(phase, kind);
+        }
+    }
+
+    fn check_recorded(&mut self, recorded: &OpeningCheckRecorded) {
+        if let Mode::Opening(opening) = &mut self.mode {
+            let checked = Checked {
+                passed: recorded.passed,
+                vouched: recorded.vouched,
+                text: recorded.text.clone(),
+            };
+            opening.checks.insert(recorded.check(), checked);
+        }
+    }
+
+    fn test_entered(&mut self) {
+        self.mode = match std::mem::take(&mut self.mode) {
+            Mode::Open(Phase::Ready(ready)) => Mode::Test(Below::Ready(ready)),
+            Mode::Test(below) => Mode::Test(below),
+            Mode::Closed | Mode::Opening(_) | Mode::Open(_) => Mode::Test(Below::Closed),
+        };
+    }
+
+    fn test_left(&mut self, base: Option<Count>) {
+        self.mode = match std::mem::take(&mut self.mode) {
+            Mode::Test(Below::Ready(ready)) => Mode::Open(Phase::Ready(Ready {
+                base,
+                watched: base.is_some(),
+                after: ready.after.final_form(),
+            })),
+            Mode::Test(Below::Closed) => Mode::Closed,
+            other @ (Mode::Closed | Mode::Opening(_) | Mode::Open(_)) => other,
+        };
+    }
+
+    fn locked(&mut self, reason: TableLockedReason, kind: TableLockedKind, text: &str) {
+        let standing = self
+            .locks
+            .iter_mut()
+            .find(|lock| lock.reason == reason && lock.kind == kind);
+        match standing {
+            Some(lock) => lock.text = text.to_string(),
+            None => self.locks.push(Lock {
+                reason,
+                kind,
+                text: text.to_string(),
+            }),
+        }
+    }
+
+    /// Where play stands; `None` outside play.
+    pub(crate) fn phase(&self) -> Option<&Phase> {
+        match &self.mode {
+            Mode::Open(phase) => Some(phase),
+            Mode::Closed | Mode::Opening(_) | Mode::Test(_) => None,
+        }
+    }
+
+    /// The running round's number; 0 outside a round.
+    pub(crate) fn round_id(&self) -> u64 {
+        self.phase()
+            .and_then(Phase::round)
+            .map_or(0, |round| round.id)
+    }
+
+    /// A lock of this reason and kind stands.
+    pub(crate) fn is_locked(&self, reason: TableLockedReason, kind: TableLockedKind) -> bool {
+        self.locks
+            .iter()
+            .any(|lock| lock.reason == reason && lock.kind == kind)
+    }
+
+    /// No entry, bell or settlement is taken.
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.locks.iter().any(|lock| lock.kind == TableLockedKind::Freeze)
+    }
+
+    /// The round waits for a supervisor.
+    pub(crate) fn is_held(&self) -> bool {
+        self.phase().is_some_and(|phase| phase.held().is_some())
+    }
+
+    /// The device can be used.
+    pub(crate) fn is_online(&self, kind: DeviceKind) -> bool {
+        self.devices.get(&kind).is_some_and(|known| known.online)
+    }
+}
+
+/// The device of an event.
+pub(crate) fn device_of(envelope: Envelope<'_>) -> Option<(DeviceKind, String)> {
+    let device = envelope.device?;
+    let kind = DeviceKind::from_event(device.kind())?;
+    Some((kind, device.serial_number.clone()))
+}
+
+/// How events name a contact.
+pub(crate) fn contact_name(contact: Contact) -> &'static str {
+    match contact {
+        Contact::Bell => "bell",
+        Contact::SupervisorKey => "supervisor_key",
+        Contact::NoSpinButton => "no_spin_button",
+        Contact::CabinetDoor => "cabinet_door",
+    }
+}
+
+/// A contact among those that an event lists.
+pub(crate) fn contact_in(closings: &[Closings], contact: Contact) -> Option<ContactCount> {
+    closings
+        .iter()
+        .find(|listed| listed.contact == contact_name(contact))
+        .map(ContactCount::from)
+}
+
+impl From<Counters> for Count {
+    fn from(counters: Counters) -> Self {
+        Count {
+            activations: counters.activations,
+            spins: counters.spins,
+        }
+    }
+}
+
+impl From<Count> for Counters {
+    fn from(count: Count) -> Self {
+        Counters {
+            activations: count.activations,
+            spins: count.spins,
+        }
+    }
+}
+
+impl From<&Closings> for ContactCount {
+    fn from(closings: &Closings) -> Self {
+        ContactCount {
+            closings: closings.closings,
+            boot_id: closings.boot_id,
+        }
+    }
+}
+
+impl ContactCount {
+    /// As an event writes it.
+    pub(crate) fn named(self, contact: Contact) -> Closings {
+        Closings {
+            contact: contact_name(contact).to_string(),
+            closings: self.closings,
+            boot_id: self.boot_id,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! A tai-sai table in play: one enum, its data in the variants. PURE.
+//!
+//! Every [`Uptime`] here is the uptime of the event that armed it, or of the thing which that event reports.
+
+use crate::table::event::{Area, RoundHeldCause, RoundVoidedReason};
+use crate::time::Uptime;
+use std::collections::BTreeSet;
+
+/// A tumbler's counters, since manufacture, wrapping.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) activations: u32,
+    pub(crate) spins: u32,
+}
+
+/// How often a contact had closed since its device's start `boot_id`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ContactCount {
+    pub(crate) closings: u32,
+    pub(crate) boot_id: u32,
+}
+
+/// Where play stands.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Phase {
+    /// Between rounds.
+    Ready(Ready),
+    /// The dice were spun at least once; bets are not open.
+    Tumbling(Tumbling),
+    /// Bets are open.
+    Betting(Betting),
+    /// "No more bets"; the cover is on.
+    Closed(BetsShut),
+    /// The dice can be seen.
+    Landed(Landed),
+    /// The result is entered, its areas lit.
+    Entered(Entered),
+}
+
+/// Between rounds.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Ready {
+    /// The counters from which spins count; `None` while the tumbler is away.
+    pub(crate) base: Option<Count>,
+    /// No spin since the base can have been missed.
+    pub(crate) watched: bool,
+    /// How the last round ended.
+    pub(crate) after: After,
+}
+
+/// How the last round ended, as far as something can still be done about it.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) enum After {
+    /// There was none since the table opened.
+    #[default]
+    Nothing,
+    /// Settled for good.
+    Settled,
+    /// Settled by the cover: a supervisor may reopen it until the next spin.
+    Provisional(Box<Entered>),
+    /// Void for good.
+    Voided,
+    /// Void, declared by the gateway: may be withdrawn until the next spin.
+    Withdrawable {
+        /// Why it is void.
+        reason: RoundVoidedReason,
+        /// What the round was.
+        before: Box<Phase>,
+    },
+    /// Bets went back.
+    Abandoned,
+}
+
+/// What every running round knows.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Round {
+    /// Its number.
+    pub(crate) id: u64,
+    /// As `RoundStarted` said.
+    pub(crate) game: String,
+    /// As `RoundStarted` said.
+    pub(crate) style: String,
+    /// As `RoundStarted` said.
+    pub(crate) layout: String,
+    /// The tumbler's counters, as last recorded or accepted by a supervisor.
+    pub(crate) counters: Option<Count>,
+    /// It waits for a supervisor.
+    pub(crate) held: Option<Held>,
+    /// Holds that a supervisor has ended: the same cause doesn't hold the round again by itself.
+    pub(crate) resumed: BTreeSet<RoundHeldCause>,
+}
+
+/// A held round.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Held {
+    pub(crate) cause: RoundHeldCause,
+    /// The entry that a supervisor may confirm (`DICE_DIFFER`), as pressed.
+    pub(crate) pressed: Vec<u32>,
+}
+
+/// The tumble.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Tumbling {
+    pub(crate) round: Round,
+    /// The counters from which spins count.
+    pub(crate) base: Option<Count>,
+    /// Recorded so far.
+    pub(crate) spins: u32,
+    /// From here the tumbler must be at rest for bets to open.
+    pub(crate) quiet_since: Uptime,
+    /// Tumbler and terminal have been up since the round started.
+    pub(crate) unbroken: bool,
+}
+
+/// Bets are open.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Betting {
+    pub(crate) round: Round,
+    /// A bell before it doesn't count. After a restart: the start of the run.
+    pub(crate) opened_at: Uptime,
+    /// The bell as last recorded.
+    pub(crate) bell: ContactCount,
+    /// Tumbler and terminal have been up since bets opened.
+    pub(crate) unbroken: bool,
+    /// Spins of the tumble.
+    pub(crate) spins: u32,
+}
+
+/// Bets are closed, the dice covered.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct BetsShut {
+    pub(crate) round: Round,
+    /// When the bell rang.
+    pub(crate) closed_at: Uptime,
+}
+
+/// The dice can be seen.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Landed {
+    pub(crate) round: Round,
+    /// When the cover went off.
+    pub(crate) uncovered_at: Uptime,
+}
+
+/// The result is entered.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Entered {
+    pub(crate) round: Round,
+    /// As pressed.
+    pub(crate) pressed: Vec<u32>,
+    /// Sorted.
+    pub(crate) faces: Vec<u32>,
+    /// The winning areas.
+    pub(crate) areas: Vec<Area>,
+    /// The picture that the lamps are commanded.
+    pub(crate) lit: Vec<u8>,
+    /// The dealer's call.
+    pub(crate) call: String,
+    /// When it was entered or amended.
+    pub(crate) entered_at: Uptime,
+    /// What is known of the lamps.
+    pub(crate) proof: Proof,
+    /// A fault of this picture was declared: settlement goes by the dice.
+    pub(crate) fault_declared: bool,
+    /// When the lamps were first confirmed, or their fault declared.
+    pub(crate) lamps_settled_at: Option<Uptime>,
+    /// A supervisor took its settlement back: the cover that settled it doesn't do so again.
+    pub(crate) reopened: bool,
+}
+
+/// Whether the lamps were read back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Proof {
+    /// Not yet, since this moment.
+    Waiting(Uptime),
+    /// As commanded.
+    Lit,
+}
+
+impl Default for Phase {
+    fn default() -> Self {
+        Phase::Ready(Ready::default())
+    }
+}
+
+impl Phase {
+    /// As `TableState.phase` writes it.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Phase::Ready(_) => "ready",
+            Phase::Tumbling(_) => "tumbling",
+            Phase::Betting(_) => "betting",
+            Phase::Closed(_) => "closed",
+            Phase::Landed(_) => "landed",
+            Phase::Entered(_) => "entered",
+        }
+    }
+
+    /// The running round.
+    pub(crate) fn round(&self) -> Option<&Round> {
+        match self {
+            Phase::Ready(_) => None,
+            Phase::Tumbling(tumbling) => Some(&tumbling.round),
+            Phase::Betting(betting) => Some(&betting.round),
+            Phase::Closed(shut) => Some(&shut.round),
+            Phase::Landed(landed) => Some(&landed.round),
+            Phase::Entered(entered) => Some(&entered.round),
+        }
+    }
+
+    /// The running round, to change it.
+    pub(crate) fn round_mut(&mut self) -> Option<&mut Round> {
+        match self {
+            Phase::Ready(_) => None,
+            Phase::Tumbling(tumbling) => Some(&mut tumbling.round),
+            Phase::Betting(betting) => Some(&mut betting.round),
+            Phase::Closed(shut) => Some(&mut shut.round),
+            Phase::Landed(landed) => Some(&mut landed.round),
+            Phase::Entered(entered) => Some(&mut entered.round),
+        }
+    }
+
+    /// Why the running round waits for a supervisor.
+    pub(crate) fn held(&self) -> Option<&Held> {
+        self.round().and_then(|round| round.held.as_ref())
+    }
+}
+
+impl Ready {
+    /// The round that a supervisor, or a late bell, may still bring back.
+    pub(crate) fn ended_round(&self) -> Option<u64> {
+        match &self.after {
+            After::Provisional(entered) => Some(entered.round.id),
+            After::Withdrawable { before, .. } => before.round().map(|round| round.id),
+            After::Nothing | After::Settled | After::Voided | After::Abandoned => None,
+        }
+    }
+}

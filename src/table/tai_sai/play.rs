@@ -1,0 +1,99 @@
+//! The round from the tumble to the uncover, as time and covers move it; and what devices say against what is recorded. PURE.
+
+use crate::table::draft::{Draft, Source};
+use crate::table::event::{RoundHeldCause, RoundVoidedReason};
+use crate::table::tai_sai::held::{Declared, Missed, Uncovered};
+use crate::table::tai_sai::phase::Phase;
+use crate::table::tai_sai::{due, held, terminal, tumbler};
+use std::time::Duration;
+
+/// Dice spins that a tumble needs (r6.1; TS-6: the sum over activations).
+pub(crate) const SPINS_NEEDED: u32 = 3;
+
+/// A bell that hasn't come this long after the cover went off was not rung, if nothing can have been missed.
+pub(crate) const BELL_LATE: Duration = Duration::from_secs(2);
+
+/// After a restart, a reconnection or a freeze: what devices did meanwhile counts as happening now.
+pub(crate) fn compare(draft: &mut Draft<'_>, missed: Missed) {
+    if draft.state.is_frozen() || draft.state.is_held() {
+        return;
+    }
+    if let Some(Phase::Closed(_)) = draft.phase()
+        && draft.seen.tumbler.off_at.is_some()
+        && draft.seen.tumbler.off_while_away
+    {
+        let source = draft.dealer_at_tumbler();
+        held::uncover(draft, source, Uncovered::Seen(missed));
+    }
+}
+
+/// A frozen table goes on: as after a restart.
+pub(crate) fn go_on(draft: &mut Draft<'_>) {
+    if draft.state.is_frozen() || draft.state.is_held() {
+        return;
+    }
+    let expected = draft.phase().and_then(|phase| phase.round().and_then(|round| round.counters));
+    match draft.phase() {
+        None | Some(Phase::Ready(_)) => return,
+        Some(Phase::Tumbling(_)) => return tumbler::count(draft, tumbler::Reported::WhileAway),
+        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
+            held::hold_if_moved(draft, expected);
+        }
+    }
+    if draft.seen.tumbler.off_at.is_some() {
+        draft.seen.tumbler.off_while_away = true;
+    }
+    let no_spin = terminal::no_spin_found(draft);
+    let ring = terminal::ring_found(draft, Missed::WhileAway);
+    terminal::found(draft, ring, no_spin, Missed::WhileAway);
+}
+
+/// What the cover, uncovered for long enough, means.
+pub(crate) fn cover_is_off(draft: &mut Draft<'_>) {
+    match draft.phase() {
+        Some(Phase::Ready(_)) => not_activated(draft),
+        Some(Phase::Tumbling(tumbling)) if tumbling.spins < SPINS_NEEDED => {
+            held::hold(draft, RoundHeldCause::TumblerShort);
+        }
+        Some(Phase::Tumbling(tumbling)) => exposed_early(draft, tumbling.unbroken),
+        Some(Phase::Betting(betting)) => exposed_early(draft, betting.unbroken),
+        Some(Phase::Closed(_)) => {
+            let source = draft.dealer_at_tumbler();
+            held::uncover(draft, source, Uncovered::Seen(Missed::Live));
+        }
+        Some(Phase::Landed(_) | Phase::Entered(_)) | None => {}
+    }
+}
+
+/// The dealer rang for a round whose dice were never spun, and shows them.
+fn not_activated(draft: &mut Draft<'_>) {
+    let watched = draft.ready().is_some_and(|ready| ready.watched);
+    draft.seen.tumbler.bell_without_tumble = None;
+    tumbler::start_round(draft, false);
+    if watched {
+        let source = Source::gateway();
+        held::void(draft, source, RoundVoidedReason::ANotActivated, Declared::ByGateway);
+    } else {
+        held::hold(draft, RoundHeldCause::NotActivated);
+    }
+}
+
+/// No bell came in time: void when nothing can have been missed, else a supervisor decides.
+fn exposed_early(draft: &mut Draft<'_>, unbroken: bool) {
+    let seen = &mut draft.seen.tumbler;
+    seen.early_off = seen.off_at.or(seen.exposed_at);
+    seen.exposed_at = None;
+    if unbroken {
+        let source = Source::gateway();
+        held::void(draft, source, RoundVoidedReason::AExposedEarly, Declared::ByGateway);
+    } else {
+        held::hold(draft, RoundHeldCause::ExposedEarly);
+    }
+}
+
+/// Bets open: three spins and the rest are done, the last round has ended.
+pub(crate) fn open_bets(draft: &mut Draft<'_>) {
+    if due::bets_open_at(&draft.look()).is_some_and(|at| at <= draft.now) {
+        held::open_bets(draft, Source::gateway());
+    }
+}

@@ -1,0 +1,290 @@
+//! The terminal's contacts: bell, supervisor key, "no spin". PURE. Its keys are in [`super::entry`].
+//!
+//! Bell and "no spin" are judged by how often they closed, never by their level: a press may become known late, but not be lost.
+
+use crate::table::draft::{Draft, Source};
+use crate::table::event::{Body, DeviceOnline, RoundHeldCause, RoundVoidedReason};
+use crate::table::input::{Contact, ContactReport, DeviceIdentity, DeviceKind, TerminalReport};
+use crate::table::mode::Mode;
+use crate::table::rejection;
+use crate::table::seen::Authority;
+use crate::table::tai_sai::held::{Declared, Missed};
+use crate::table::tai_sai::phase::{Betting, ContactCount, Phase, Tumbling};
+use crate::table::tai_sai::{due, entry, held, play, tumbler};
+use crate::time::Uptime;
+use std::time::Duration;
+
+/// A bell that closes again within this time bounced.
+const BOUNCE: Duration = Duration::from_secs(1);
+
+/// A ring of the bell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Ring {
+    /// When; `None` when the clocks can't be related.
+    pub(crate) at: Option<Uptime>,
+    pub(crate) missed: Missed,
+}
+
+/// The terminal was greeted.
+pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: &TerminalReport) {
+    let no_spin = {
+        draft.seen.terminal.boot_id = identity.boot_id;
+        draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
+        no_spin_found(draft)
+    };
+    let ring = ring_found(draft, Missed::WhileAway);
+    draft.seen.key = match draft.seen.terminal.contacts.get(&Contact::SupervisorKey) {
+        Some(key) if key.closed => Authority::Spent { since: draft.now },
+        Some(_) | None => Authority::Off,
+    };
+    entry::greeted(draft, report);
+    let online = DeviceOnline {
+        firmware: identity.firmware.clone(),
+        boot_id: identity.boot_id,
+        lamp_count: identity.lamp_count,
+        firmware_digest: identity.firmware_digest.clone(),
+        counters: None,
+        closings: draft.closings(),
+        counters_kept: false,
+    };
+    let source = draft.device_itself(DeviceKind::Terminal);
+    draft.record(source, Body::DeviceOnline(online));
+    found(draft, ring, no_spin, Missed::WhileAway);
+}
+
+/// A status that was asked for in mid session: what it says happens now.
+pub(crate) fn status(draft: &mut Draft<'_>, report: &TerminalReport) {
+    let key = report.contacts.iter().find(|c| c.contact == Contact::SupervisorKey);
+    if let Some(key) = key {
+        supervisor_key(draft, key);
+    }
+    draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
+    let no_spin = no_spin_found(draft);
+    let ring = ring_found(draft, Missed::Live);
+    found(draft, ring, no_spin, Missed::Live);
+}
+
+/// What a status told of bell and "no spin".
+pub(crate) fn found(draft: &mut Draft<'_>, ring: Option<Ring>, no_spin: bool, missed: Missed) {
+    if no_spin && !draft.state.is_frozen() {
+        // It may be older than the uncover, or younger: a supervisor knows.
+        held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
+    }
+    if let Some(ring) = ring {
+        bell_counted(draft, ring);
+    }
+    play::compare(draft, missed);
+}
+
+/// One contact changed, live.
+pub(crate) fn contact(draft: &mut Draft<'_>, report: &ContactReport) {
+    let before = draft.seen.terminal.contacts.get(&report.contact).map_or(0, |known| known.closings);
+    if report.contact == Contact::SupervisorKey {
+        supervisor_key(draft, report);
+    }
+    draft.seen.terminal.contacts.insert(report.contact, report.clone());
+    let closed = report.closings > before;
+    let at = report.last_closed.map_or(draft.now, |at| at.min(draft.now));
+    match report.contact {
+        Contact::Bell if closed => bell(draft, at, report.last_closed),
+        Contact::NoSpinButton if closed => no_spin(draft, at),
+        // The door is judged by its level, where locks are.
+        Contact::Bell | Contact::NoSpinButton | Contact::CabinetDoor | Contact::SupervisorKey => {}
+    }
+}
+
+/// Turned on it gives authority for one act.
+fn supervisor_key(draft: &mut Draft<'_>, report: &ContactReport) {
+    let known = draft.seen.terminal.contacts.get(&Contact::SupervisorKey);
+    let turned_on = known.map_or(0, |known| known.closings) != report.closings;
+    draft.seen.key = match (report.closed, draft.seen.key) {
+        (false, _) => Authority::Off,
+        (true, _) if turned_on => Authority::Running { since: draft.now },
+        (true, Authority::Off) => Authority::Spent { since: draft.now },
+        (true, key @ (Authority::Running { .. } | Authority::Spent { .. })) => key,
+    };
+}
+
+/// The bell rang, live.
+fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
+    match draft.state.mode {
+        Mode::Closed => return draft.notice(rejection::CLOSED),
+        Mode::Test(_) => return draft.notice(rejection::TEST),
+        Mode::Opening(_) => return,
+        Mode::Open(_) => {}
+    }
+    let bounced = |last: Uptime| at >= last && at.since(last) < BOUNCE;
+    if draft.seen.terminal.bell_at.is_some_and(bounced) {
+        return;
+    }
+    if draft.state.is_frozen() {
+        return draft.notice(rejection::LOCKED);
+    }
+    match draft.phase() {
+        Some(Phase::Ready(_)) => bell_in_ready(draft, at),
+        Some(Phase::Tumbling(tumbling)) => bell_in_tumble(draft, &tumbling, at),
+        Some(Phase::Betting(betting)) => {
+            let ring = ring_of(&betting, draft.bell(), last_closed, Missed::Live);
+            if let Some(ring) = ring {
+                bell_counted(draft, ring);
+            }
+        }
+        // Bets are closed already.
+        Some(Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) | None => {}
+    }
+}
+
+fn bell_in_ready(draft: &mut Draft<'_>, at: Uptime) {
+    let ring = Ring {
+        at: Some(at),
+        missed: Missed::Live,
+    };
+    if draft.ready().and_then(held::voided_for_want_of_a_bell).is_some() && in_time(draft, ring) {
+        return held::late_bell(draft, at);
+    }
+    if !draft.state.is_online(DeviceKind::Tumbler) {
+        return draft.notice(rejection::TUMBLER_AWAY);
+    }
+    draft.notice(rejection::BELL_WITHOUT_TUMBLE);
+    draft.seen.tumbler.bell_without_tumble = Some(draft.now);
+}
+
+/// A bell in the rest opens and closes bets at once.
+fn bell_in_tumble(draft: &mut Draft<'_>, tumbling: &Tumbling, at: Uptime) {
+    if let Some(held) = &tumbling.round.held {
+        let ring = Ring {
+            at: Some(at),
+            missed: Missed::Live,
+        };
+        if held.cause == RoundHeldCause::ExposedEarly && in_time(draft, ring) {
+            return held::late_bell(draft, at);
+        }
+        return draft.notice(rejection::LOCKED);
+    }
+    if tumbling.spins < play::SPINS_NEEDED {
+        return draft.notice(rejection::BELL_WITHOUT_TUMBLE);
+    }
+    if draft.seen.tumbler.is_spinning() || due::is_next_round_held_back(&draft.state) {
+        return draft.notice(rejection::OUT_OF_ORDER);
+    }
+    let ring = Ring {
+        at: Some(at),
+        missed: Missed::Live,
+    };
+    if !in_time(draft, ring) {
+        return exposed(draft);
+    }
+    held::open_bets(draft, Source::gateway());
+    let source = draft.dealer_at_terminal();
+    held::close_bets(draft, source, Some(at), Missed::Live);
+}
+
+/// A bell that counts for the running round, or for one that waits for it.
+fn bell_counted(draft: &mut Draft<'_>, ring: Ring) {
+    let at = ring.at.unwrap_or(draft.now);
+    if draft.state.is_frozen() {
+        return;
+    }
+    match draft.phase() {
+        Some(Phase::Ready(_)) if in_time(draft, ring) => held::late_bell(draft, at),
+        Some(Phase::Ready(_) | Phase::Tumbling(_)) => {}
+        Some(Phase::Betting(betting)) => match &betting.round.held {
+            Some(held) if held.cause == RoundHeldCause::ExposedEarly && in_time(draft, ring) => {
+                held::late_bell(draft, at);
+            }
+            Some(_) => draft.notice(rejection::LOCKED),
+            None if in_time(draft, ring) => {
+                let source = draft.dealer_at_terminal();
+                held::close_bets(draft, source, Some(at), ring.missed);
+            }
+            None => exposed(draft),
+        },
+        Some(Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) | None => {}
+    }
+}
+
+/// The dice were seen before the bell rang.
+fn exposed(draft: &mut Draft<'_>) {
+    draft.seen.tumbler.early_off = draft.seen.tumbler.off_at.or(draft.seen.tumbler.exposed_at);
+    held::hold(draft, RoundHeldCause::ExposedEarly);
+}
+
+/// The bell rang before the cover went off, or so little later that two clocks may account for it.
+fn in_time(draft: &Draft<'_>, ring: Ring) -> bool {
+    let seen = &draft.seen.tumbler;
+    let off_at = seen.early_off.or(seen.off_at).or(seen.exposed_at);
+    match (off_at, ring.at, ring.missed) {
+        (None, _, _) => true,
+        // Both while away: nobody knows the order, and the call was rung.
+        (Some(_), _, Missed::WhileAway) if seen.off_while_away => true,
+        (Some(_), None, Missed::WhileAway) => true,
+        (Some(off_at), at, Missed::Live | Missed::WhileAway) => {
+            at.unwrap_or(draft.now) <= off_at + tumbler::COVER_OFF
+        }
+    }
+}
+
+/// The ring of a bell with this count, if it counts for these bets.
+fn ring_of(betting: &Betting, bell: ContactCount, last_closed: Option<Uptime>, missed: Missed) -> Option<Ring> {
+    let same_start = bell.boot_id == betting.bell.boot_id;
+    let recorded = if same_start { betting.bell.closings } else { 0 };
+    let counts = bell.closings > recorded
+        && match last_closed {
+            Some(at) => at >= betting.opened_at,
+            None => same_start,
+        };
+    counts.then_some(Ring {
+        at: last_closed,
+        missed,
+    })
+}
+
+/// A ring that a status tells of.
+pub(crate) fn ring_found(draft: &Draft<'_>, missed: Missed) -> Option<Ring> {
+    let last_closed = draft.seen.terminal.contacts.get(&Contact::Bell)?.last_closed;
+    let betting = match draft.state.phase()? {
+        Phase::Betting(betting) => betting,
+        Phase::Ready(ready) => match held::voided_for_want_of_a_bell(ready)? {
+            Phase::Betting(betting) => betting,
+            Phase::Ready(_) | Phase::Tumbling(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {
+                return None;
+            }
+        },
+        Phase::Tumbling(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => return None,
+    };
+    ring_of(betting, draft.bell(), last_closed, missed)
+}
+
+/// "No spin" closed more often than was recorded.
+pub(crate) fn no_spin_found(draft: &Draft<'_>) -> bool {
+    let recorded = draft.state.no_spin;
+    let count = draft.seen.terminal.count(Contact::NoSpinButton);
+    let same_start = recorded.boot_id == count.boot_id;
+    count.closings > if same_start { recorded.closings } else { 0 }
+}
+
+/// The dealer calls "no spin".
+pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
+    match draft.state.mode {
+        Mode::Closed => return draft.notice(rejection::CLOSED),
+        Mode::Test(_) => return draft.notice(rejection::TEST),
+        Mode::Opening(_) => return,
+        Mode::Open(_) => {}
+    }
+    let after_uncover = match draft.phase() {
+        Some(Phase::Ready(_)) | None => return,
+        Some(Phase::Tumbling(_) | Phase::Betting(_)) => false,
+        Some(Phase::Closed(_)) => draft.seen.tumbler.off_at.is_some_and(|off_at| off_at <= at),
+        Some(Phase::Landed(landed)) => landed.uncovered_at <= at,
+        Some(Phase::Entered(_)) => true,
+    };
+    if draft.state.is_frozen() || draft.state.is_held() {
+        // Whether the round goes on is a supervisor's to say now.
+        return draft.notice(rejection::LOCKED);
+    }
+    if after_uncover && draft.config.hold_no_spin_after_uncover {
+        return held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
+    }
+    let source = draft.dealer_at_terminal();
+    held::void(draft, source, RoundVoidedReason::NotStated, Declared::ByDealer);
+}
