@@ -59,6 +59,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::DeviceFaultCleared(_) => "device_fault_cleared",
         Body::StaleKeysIgnored(_) => "stale_keys_ignored",
         Body::DeviceAccepted(_) => "device_accepted",
+        Body::TumblerStarted(_) => "tumbler_started",
         Body::OpeningStarted(_) => "opening_started",
         Body::OpeningAbandoned(_) => "opening_abandoned",
         Body::OpeningCheckRecorded(_) => "opening_check_recorded",
@@ -124,6 +125,7 @@ fn happened(body: &Body) -> String {
         Body::DeviceFaultCleared(fault) => format!("device fault {} cleared", fault.code),
         Body::StaleKeysIgnored(stale) => format!("{} stale keys ignored (E07)", stale.count),
         Body::DeviceAccepted(_) => "device accepted".to_owned(),
+        Body::TumblerStarted(_) => "tumbler started by the gateway".to_owned(),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
         Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
         Body::OpeningCheckRecorded(check) => opening_check(check),
@@ -581,6 +583,7 @@ mod tests {
                 reason: event::RoundVoidedReason::AExposedEarly.into(),
                 automatic: true,
                 text: String::new(),
+                base: None,
             }),
             "NO SPIN, round void: a_exposed_early, by the gateway",
         );

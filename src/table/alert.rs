@@ -161,7 +161,9 @@ pub(crate) fn follow(draft: &mut Draft<'_>) {
         return;
     }
     for lock in draft.state.locks.clone() {
-        let Some(name) = Name::of_lock(lock.reason) else { continue };
+        let Some(name) = Name::of_lock(lock.reason) else {
+            continue;
+        };
         if !draft.state.alerts.contains_key(name.as_str()) && draft.has_room(1) {
             draft.raise(name, lock.text);
         }

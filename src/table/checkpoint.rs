@@ -19,7 +19,11 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
     let (mode, below, phase) = match &state.mode {
         Mode::Closed => (CheckpointMode::Closed, CheckpointMode::Unspecified, None),
         Mode::Opening(_) => (CheckpointMode::Opening, CheckpointMode::Unspecified, None),
-        Mode::Open(phase) => (CheckpointMode::Open, CheckpointMode::Unspecified, Some(phase_out(phase))),
+        Mode::Open(phase) => (
+            CheckpointMode::Open,
+            CheckpointMode::Unspecified,
+            Some(phase_out(phase)),
+        ),
         Mode::Test(Below::Closed) => (CheckpointMode::Test, CheckpointMode::Closed, None),
         Mode::Test(Below::Ready(ready)) => {
             let phase = phase_out(&Phase::Ready(ready.clone()));
@@ -42,7 +46,11 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
                 acknowledged: alert.acknowledged,
             })
             .collect(),
-        devices: state.devices.iter().map(|(kind, known)| device_out(*kind, known)).collect(),
+        devices: state
+            .devices
+            .iter()
+            .map(|(kind, known)| device_out(*kind, known))
+            .collect(),
         accepted: state.accepted.iter().cloned().collect(),
         accepted_readers: state.accepted_readers.iter().cloned().collect(),
         failed_lamps: state
@@ -134,7 +142,10 @@ fn checks_in(checks: &[OpeningCheckRecorded]) -> Opening {
         text: recorded.text.clone(),
     };
     Opening {
-        checks: checks.iter().map(|recorded| (recorded.check(), checked(recorded))).collect(),
+        checks: checks
+            .iter()
+            .map(|recorded| (recorded.check(), checked(recorded)))
+            .collect(),
     }
 }
 
@@ -348,9 +359,7 @@ fn entered_in(entered: &EnteredCheckpoint) -> Entered {
         entered_at: Uptime::from_micros(entered.entered_at_us),
         proof,
         fault_declared: entered.fault_declared,
-        lamps_settled_at: (entered.lamps_settled_at_us != 0)
-            .then(|| Uptime::from_micros(entered.lamps_settled_at_us)),
+        lamps_settled_at: (entered.lamps_settled_at_us != 0).then(|| Uptime::from_micros(entered.lamps_settled_at_us)),
         reopened: entered.reopened,
     }
 }
-

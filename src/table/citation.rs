@@ -23,9 +23,7 @@ fn cite(body: &Body) -> &'static [Citation] {
         Body::DiceUncovered(_) => &["NZ Div 9 r6.3"],
         Body::ResultEntered(entered) => match entered.source() {
             ResultSource::Command => &["NZ Div 9 r6.4", "NZ Div 9 r4.2"],
-            ResultSource::Unspecified | ResultSource::Terminal => {
-                &["NZ Div 9 r3.3", "NZ Div 9 r6.3", "NZ Div 9 r6.4"]
-            }
+            ResultSource::Unspecified | ResultSource::Terminal => &["NZ Div 9 r3.3", "NZ Div 9 r6.3", "NZ Div 9 r6.4"],
         },
         Body::ResultAmended(_) => &["NZ Div 9 r7.2"],
         Body::LayoutLit(_) => &["NZ Div 9 r3.3", "NZ Div 9 r6.5"],

@@ -1,9 +1,7 @@
 //! Devices come and go. PURE.
 
 use crate::table::draft::Draft;
-use crate::table::event::{
-    Body, DeviceFaultCleared, DeviceFaulted, DeviceOffline, DeviceOfflineReason, DeviceRef,
-};
+use crate::table::event::{Body, DeviceFaultCleared, DeviceFaulted, DeviceOffline, DeviceOfflineReason, DeviceRef};
 use crate::table::input::{DeviceIdentity, DeviceKind, DeviceStatus};
 use crate::table::locks;
 use crate::table::seen::{Authority, Link};

@@ -66,7 +66,11 @@ impl<'a> Draft<'a> {
     }
 
     pub(crate) fn finish(self) -> Decision {
-        debug_assert!(self.facts.len() <= MOST_FACTS, "{} facts in one decision", self.facts.len());
+        debug_assert!(
+            self.facts.len() <= MOST_FACTS,
+            "{} facts in one decision",
+            self.facts.len()
+        );
         Decision {
             facts: self.facts,
             seen: self.seen,
@@ -115,7 +119,8 @@ impl<'a> Draft<'a> {
         if let Body::VoidReasonStated(_) = body {
             return self.state.last_void.map_or(0, |void| void.round);
         }
-        if let (Body::RoundReopened(_) | Body::VoidWithdrawn(_), Some(Phase::Ready(ready))) = (body, self.state.phase()) {
+        if let (Body::RoundReopened(_) | Body::VoidWithdrawn(_), Some(Phase::Ready(ready))) = (body, self.state.phase())
+        {
             return ready.ended_round().unwrap_or_default();
         }
         self.state.round_id()
@@ -224,11 +229,6 @@ impl<'a> Draft<'a> {
         seen.spinning_at_base = seen.count().map(|count| count.spins).filter(|_| seen.is_spinning());
         seen.bell_without_tumble = None;
     }
-
-    /// Answers a person that it was done.
-    pub(crate) fn done(&mut self, sentence: impl Into<String>) {
-        self.answer = Some(Ok(sentence.into()));
-    }
 }
 
 impl Source {
@@ -283,4 +283,3 @@ pub(crate) fn millis(earlier: Uptime, later: Uptime) -> u32 {
 pub(crate) fn micros(earlier: Uptime, later: Uptime) -> u64 {
     u64::try_from(later.since(earlier).as_micros()).unwrap_or(u64::MAX)
 }
-

@@ -82,8 +82,14 @@ pub(crate) fn unlock(draft: &mut Draft<'_>, source: Source, lock: &Lock, procedu
 pub(crate) fn guard(draft: &mut Draft<'_>) {
     let Mode::Open(_) = draft.state.mode else { return };
     let door = draft.seen.terminal.contacts.get(&Contact::CabinetDoor);
+    let shut = door.is_some_and(|door| door.closed);
     let open = door.is_some_and(|door| !door.closed) && draft.state.is_online(DeviceKind::Terminal);
-    let broken = draft.seen.tumbler.report.as_ref().is_some_and(|report| report.seal == Seal::Broken);
+    let broken = draft
+        .seen
+        .tumbler
+        .report
+        .as_ref()
+        .is_some_and(|report| report.seal == Seal::Broken);
     if open && !draft.seen.door_reported && draft.has_room(1) {
         let source = draft.device_itself(DeviceKind::Terminal);
         let text = "The cabinet's door is open: close it; a supervisor must let the table go on.";
@@ -96,7 +102,7 @@ pub(crate) fn guard(draft: &mut Draft<'_>) {
         lock(draft, source, TableLockedReason::Seal, TableLockedKind::Freeze, text);
         draft.seen.seal_reported = true;
     }
-    if door.is_some_and(|door| door.closed) {
+    if shut {
         draft.seen.door_reported = false;
     }
     if !broken {
@@ -138,7 +144,12 @@ pub(crate) fn condition(draft: &mut Draft<'_>, condition: Condition, text: &str,
 
 /// A lock whose cause is gone.
 pub(crate) fn end_by_itself(draft: &mut Draft<'_>, reason: TableLockedReason, kind: TableLockedKind) {
-    let standing = draft.state.locks.iter().find(|lock| lock.reason == reason && lock.kind == kind).cloned();
+    let standing = draft
+        .state
+        .locks
+        .iter()
+        .find(|lock| lock.reason == reason && lock.kind == kind)
+        .cloned();
     if let Some(lock) = standing {
         unlock(draft, Source::gateway(), &lock, "");
     }
@@ -147,11 +158,20 @@ pub(crate) fn end_by_itself(draft: &mut Draft<'_>, reason: TableLockedReason, ki
 /// A supervisor holds the next round back.
 pub(crate) fn by_supervisor(draft: &mut Draft<'_>, person: &Person, reason: &str) -> Answer {
     let text = checked_text("reason", reason)?;
-    if draft.state.is_locked(TableLockedReason::Supervisor, TableLockedKind::HoldNext) {
+    if draft
+        .state
+        .is_locked(TableLockedReason::Supervisor, TableLockedKind::HoldNext)
+    {
         return Err(Rejection::command("A supervisor's lock stands already.", RULE));
     }
     let source = Source::person(person);
-    lock(draft, source, TableLockedReason::Supervisor, TableLockedKind::HoldNext, text);
+    lock(
+        draft,
+        source,
+        TableLockedReason::Supervisor,
+        TableLockedKind::HoldNext,
+        text,
+    );
     Ok("The next round is held back; this one finishes.".into())
 }
 
@@ -253,7 +273,9 @@ pub(crate) fn name(reason: TableLockedReason) -> &'static str {
 
 /// Devices at the table that are neither approved nor accepted.
 fn unapproved(draft: &Draft<'_>) -> Vec<DeviceRef> {
-    let Some(approved) = &draft.table.approved_serials else { return Vec::new() };
+    let Some(approved) = &draft.table.approved_serials else {
+        return Vec::new();
+    };
     let devices = draft.state.devices.iter().filter(|(_, known)| {
         known.seen_since_start
             && !approved.contains(&known.serial_number)
@@ -308,12 +330,19 @@ pub(crate) fn read_under_cover(draft: &mut Draft<'_>) {
 pub(crate) fn accept_device(draft: &mut Draft<'_>, person: &Person, serial_number: &str) -> Answer {
     let mut of = Vec::new();
     let mut device = None;
-    if let Some(found) = unapproved(draft).into_iter().find(|device| device.serial_number == serial_number) {
+    if let Some(found) = unapproved(draft)
+        .into_iter()
+        .find(|device| device.serial_number == serial_number)
+    {
         of.push(TableLockedReason::DeviceNotApproved as i32);
         device = Some(found);
     }
-    let tumbler = draft.device(DeviceKind::Tumbler).filter(|tumbler| tumbler.serial_number == serial_number);
-    if draft.state.is_locked(TableLockedReason::ReadsUnderCover, TableLockedKind::HoldNext)
+    let tumbler = draft
+        .device(DeviceKind::Tumbler)
+        .filter(|tumbler| tumbler.serial_number == serial_number);
+    if draft
+        .state
+        .is_locked(TableLockedReason::ReadsUnderCover, TableLockedKind::HoldNext)
         && let Some(tumbler) = tumbler
     {
         of.push(TableLockedReason::ReadsUnderCover as i32);
@@ -325,7 +354,10 @@ pub(crate) fn accept_device(draft: &mut Draft<'_>, person: &Person, serial_numbe
     }
     let source = Source::person(person);
     let readers = of.contains(&(TableLockedReason::ReadsUnderCover as i32));
-    draft.record(source.clone().with_device(device), Body::DeviceAccepted(DeviceAccepted { of }));
+    draft.record(
+        source.clone().with_device(device),
+        Body::DeviceAccepted(DeviceAccepted { of }),
+    );
     let procedure = format!("device {serial_number} accepted");
     for lock in draft.state.locks.clone() {
         let ends = match lock.reason {

@@ -122,15 +122,6 @@ impl Table {
         }
     }
 
-    /// A table whose state was recorded, to fold the events after it into.
-    #[must_use]
-    pub fn restore(config: TableConfig, checkpoint: &event::TableCheckpoint) -> Self {
-        Table {
-            state: checkpoint::state(checkpoint),
-            ..Table::new(config)
-        }
-    }
-
     /// What `input`, which arrived at `now`, means. Changes nothing.
     #[must_use]
     pub fn decide(&self, now: Uptime, input: &Input) -> Decision {

@@ -74,9 +74,7 @@ fn dispatch(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer
             opening::light(draft, faces)
         }
         OperatorAct::SpinTumbler => opening::spin(draft, person),
-        OperatorAct::RecordCheck { check, passed, text } => {
-            opening::record_check(draft, person, *check, *passed, text)
-        }
+        OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
         OperatorAct::CompleteOpening => opening::complete(draft, person),
         OperatorAct::AbandonOpening => opening::abandon(draft, Source::person(person), "ended by the supervisor"),
         OperatorAct::OpenVouched => opening::open_vouched(draft, person),
@@ -113,7 +111,9 @@ fn checked_faces(faces: [u8; 3]) -> Result<[u8; 3], Rejection> {
 /// Neither frozen nor held.
 fn running(draft: &Draft<'_>) -> Result<(), Rejection> {
     if draft.state.is_frozen() {
-        return Err(refused("The table is frozen: let it go on (`tablegate round resume`), or void the round, first."));
+        return Err(refused(
+            "The table is frozen: let it go on (`tablegate round resume`), or void the round, first.",
+        ));
     }
     if let Some(held) = draft.state.phase().and_then(Phase::held) {
         let text = held::text(held.cause);
@@ -137,7 +137,10 @@ fn close(draft: &mut Draft<'_>, person: &Person) -> Answer {
             let base = draft.counters();
             draft.record(source.clone(), Body::RoundAbandoned(RoundAbandoned { base }));
             for lock in draft.state.locks.clone() {
-                let of_round = matches!(lock.reason, TableLockedReason::OutOfTurn | TableLockedReason::Configuration);
+                let of_round = matches!(
+                    lock.reason,
+                    TableLockedReason::OutOfTurn | TableLockedReason::Configuration
+                );
                 if of_round && lock.kind == TableLockedKind::Freeze {
                     locks::unlock(draft, source.clone(), &lock, "the round was abandoned");
                 }
@@ -230,8 +233,10 @@ fn checked_reason(reason: Option<RoundVoidedReason>) -> Result<RoundVoidedReason
 
 fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
     let reason = checked_reason(reason)?;
-    let before_the_first_spin =
-        matches!(reason, RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault);
+    let before_the_first_spin = matches!(
+        reason,
+        RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault
+    );
     match draft.phase() {
         None => return Err(outside_play()),
         Some(Phase::Ready(_)) if before_the_first_spin => tumbler::start_round(draft, false),
@@ -241,9 +246,7 @@ fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason
                 "NZ Div 9 r7.1",
             ));
         }
-        Some(
-            Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_),
-        ) => {}
+        Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {}
     }
     held::void(draft, Source::person(person), reason, Declared::BySupervisor);
     Ok("The round is void: nobody wins or loses.".into())
@@ -251,7 +254,10 @@ fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason
 
 fn state_reason(draft: &mut Draft<'_>, person: &Person, reason: RoundVoidedReason) -> Answer {
     let reason = checked_reason(Some(reason))?;
-    let waits = draft.state.last_void.is_some_and(|void| void.reason == RoundVoidedReason::NotStated);
+    let waits = draft
+        .state
+        .last_void
+        .is_some_and(|void| void.reason == RoundVoidedReason::NotStated);
     if !waits {
         return Err(Rejection::command("No void waits for its reason.", "NZ Div 9 r7.1"));
     }
@@ -291,7 +297,9 @@ fn withdraw_void(draft: &mut Draft<'_>, person: &Person) -> Answer {
         ));
     }
     if draft.state.is_frozen() {
-        return Err(refused("The table is frozen: let it go on (`tablegate round resume`) first."));
+        return Err(refused(
+            "The table is frozen: let it go on (`tablegate round resume`) first.",
+        ));
     }
     let source = Source::person(person);
     held::withdraw(draft, source.clone(), Declared::BySupervisor);
@@ -304,8 +312,14 @@ fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
     if held.is_none() && !draft.state.is_frozen() {
         return Err(refused("No round is held, and the table is not frozen."));
     }
-    if held.as_ref().is_some_and(|held| held.cause == RoundHeldCause::TumblerShort) {
-        return Err(Rejection::command(held::text(RoundHeldCause::TumblerShort), "NZ Div 9 r6.1"));
+    if held
+        .as_ref()
+        .is_some_and(|held| held.cause == RoundHeldCause::TumblerShort)
+    {
+        return Err(Rejection::command(
+            held::text(RoundHeldCause::TumblerShort),
+            "NZ Div 9 r6.1",
+        ));
     }
     if draft.state.is_frozen() {
         let answer = locks::thaw(draft, person)?;
@@ -313,7 +327,9 @@ fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
             return Ok(answer);
         }
     }
-    let Some(held) = held else { return Ok("The table goes on.".into()) };
+    let Some(held) = held else {
+        return Ok("The table goes on.".into());
+    };
     let source = Source::person(person);
     held::resumed(draft, held.cause, source.clone());
     match (held.cause, draft.phase()) {
@@ -325,7 +341,12 @@ fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
             let ring = terminal::ring_found(draft, Missed::WhileAway);
             let uncovered = draft.seen.tumbler.off_at.is_some();
             if let Some(ring) = ring {
-                held::close_bets(draft, source.clone(), Some(ring.at.unwrap_or(draft.now)), Missed::WhileAway);
+                held::close_bets(
+                    draft,
+                    source.clone(),
+                    Some(ring.at.unwrap_or(draft.now)),
+                    Missed::WhileAway,
+                );
             }
             if uncovered {
                 held::stand_for(draft, &source, None);
@@ -358,7 +379,10 @@ fn incident(draft: &mut Draft<'_>, person: &Person, cause: &str) -> Answer {
     let cause = locks::checked_text("cause", cause)?;
     let running = draft.state.round_id();
     let of_round = if running == 0 { draft.state.last_round } else { running };
-    draft.record(Source::person(person), Body::IncidentRecorded(IncidentRecorded { cause, of_round }));
+    draft.record(
+        Source::person(person),
+        Body::IncidentRecorded(IncidentRecorded { cause, of_round }),
+    );
     Ok("The incident is recorded.".into())
 }
 
@@ -394,7 +418,11 @@ pub(crate) fn gone(draft: &mut Draft<'_>, connection: u64) {
     }
     let ended = match draft.state.mode {
         Mode::Test(_) => leave_test(draft, Source::gateway()),
-        Mode::Opening(_) => opening::abandon(draft, Source::gateway(), "the connection of who opened the table is gone"),
+        Mode::Opening(_) => opening::abandon(
+            draft,
+            Source::gateway(),
+            "the connection of who opened the table is gone",
+        ),
         Mode::Closed | Mode::Open(_) => Ok(String::new()),
     };
     debug_assert!(ended.is_ok());

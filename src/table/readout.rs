@@ -58,7 +58,11 @@ fn before_bets(look: &Look<'_>) -> Standing {
 
 /// The three numbers that are lit.
 fn numbers(entered: &Entered) -> String {
-    let numbers = if entered.pressed.is_empty() { &entered.faces } else { &entered.pressed };
+    let numbers = if entered.pressed.is_empty() {
+        &entered.faces
+    } else {
+        &entered.pressed
+    };
     numbers.iter().map(u32::to_string).collect()
 }
 
@@ -103,7 +107,10 @@ pub(crate) fn refresh(draft: &mut Draft<'_>) {
     }
     let desired = desired(&draft.look(), now);
     let seen = &mut draft.seen.readout;
-    let fresh = seen.notice.as_mut().is_some_and(|notice| std::mem::take(&mut notice.fresh));
+    let fresh = seen
+        .notice
+        .as_mut()
+        .is_some_and(|notice| std::mem::take(&mut notice.fresh));
     let shown = if seen.in_force { seen.wanted.text.as_str() } else { "" };
     let same = shown == desired.text && seen.wanted.entry == desired.entry;
     if same && !fresh {

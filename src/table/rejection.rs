@@ -143,7 +143,13 @@ mod tests {
     #[test]
     fn every_readout_fits_and_shows_its_number() {
         for code in CODES {
-            assert!(code.readout.len() == 3 && code.readout.bytes().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit()));
+            assert!(
+                code.readout.len() == 3
+                    && code
+                        .readout
+                        .bytes()
+                        .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit())
+            );
             assert!(code.number == 0 || code.readout == format!("E{:02}", code.number));
             assert!(code.text.ends_with('.') && !code.rule.is_empty());
         }

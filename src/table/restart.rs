@@ -32,17 +32,25 @@ pub(crate) fn started(draft: &mut Draft<'_>) {
 
 /// A round of another game, style or layout than the configuration's is frozen until that is restored or it is voided.
 fn configuration(draft: &mut Draft<'_>) {
-    let differs = draft.state.phase().and_then(Phase::round).is_some_and(|round| !is_ours(draft, round));
+    let differs = draft
+        .state
+        .phase()
+        .and_then(Phase::round)
+        .is_some_and(|round| !is_ours(draft, round));
     if !differs {
         return locks::end_by_itself(draft, TableLockedReason::Configuration, TableLockedKind::Freeze);
     }
     let text = "The open round was begun with another game, style or layout: start with that configuration, or void the round.";
     let source = Source::gateway();
-    locks::lock(draft, source, TableLockedReason::Configuration, TableLockedKind::Freeze, text);
+    locks::lock(
+        draft,
+        source,
+        TableLockedReason::Configuration,
+        TableLockedKind::Freeze,
+        text,
+    );
 }
 
 fn is_ours(draft: &Draft<'_>, round: &Round) -> bool {
-    round.game == "tai-sai"
-        && round.style == draft.config.style.name()
-        && round.layout == draft.config.layout.name()
+    round.game == "tai-sai" && round.style == draft.config.style.name() && round.layout == draft.config.layout.name()
 }

@@ -2,6 +2,7 @@
 //!
 //! What was only seen and is not a fact is in [`crate::table::seen`].
 
+use crate::table::checkpoint;
 use crate::table::event::{
     Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
     TableLockedReason,
@@ -180,9 +181,13 @@ impl State {
             Body::RoundAbandoned(body) => fold::round_ended(self, body.base, After::Abandoned),
             Body::RoundSettled(body) => fold::round_settled(self, body),
             Body::RoundReopened(_) => fold::round_reopened(self, envelope),
-            // The gateway restores a checkpoint itself: what it says is true already, or is restored before the tail.
-            Body::CheckpointRecorded(_)
-            | Body::GatewayStopped(_)
+            Body::CheckpointRecorded(recorded) => {
+                // The state as it is already, or, first in a recovery or in a new journal, as it was left.
+                if let Some(state) = &recorded.state {
+                    *self = checkpoint::state(state);
+                }
+            }
+            Body::GatewayStopped(_)
             | Body::JournalStarted(_)
             | Body::EventsExpired(_)
             | Body::JournalFailed(_)
@@ -286,16 +291,12 @@ impl State {
 
     /// The running round's number; 0 outside a round.
     pub(crate) fn round_id(&self) -> u64 {
-        self.phase()
-            .and_then(Phase::round)
-            .map_or(0, |round| round.id)
+        self.phase().and_then(Phase::round).map_or(0, |round| round.id)
     }
 
     /// A lock of this reason and kind stands.
     pub(crate) fn is_locked(&self, reason: TableLockedReason, kind: TableLockedKind) -> bool {
-        self.locks
-            .iter()
-            .any(|lock| lock.reason == reason && lock.kind == kind)
+        self.locks.iter().any(|lock| lock.reason == reason && lock.kind == kind)
     }
 
     /// No entry, bell or settlement is taken.

@@ -178,8 +178,16 @@ pub(crate) fn round(look: &Look<'_>, now: Uptime) -> RoundView {
             .iter()
             .map(|lock| LockLine {
                 reason: word(lock.reason.as_str_name(), "TABLE_LOCKED_REASON_"),
-                kind: if lock.kind == TableLockedKind::Freeze { "freeze" } else { "hold_next" },
-                text: if lock.text.is_empty() { locks::name(lock.reason).into() } else { lock.text.clone() },
+                kind: if lock.kind == TableLockedKind::Freeze {
+                    "freeze"
+                } else {
+                    "hold_next"
+                },
+                text: if lock.text.is_empty() {
+                    locks::name(lock.reason).into()
+                } else {
+                    lock.text.clone()
+                },
             })
             .collect(),
         possible: possible(look),
@@ -236,10 +244,16 @@ fn deadlines(look: &Look<'_>, now: Uptime) -> Vec<DeadlineLine> {
         .collect()
 }
 
-const SETTLE: Possible = can("settle", "Settle the round: losing wagers collected, winning ones paid.");
+const SETTLE: Possible = can(
+    "settle",
+    "Settle the round: losing wagers collected, winning ones paid.",
+);
 const AMEND: Possible = can("amend", "Amend the result: the wrong numbers were entered.");
 const VOID: Possible = can("void", "Void the round: nobody wins or loses.");
-const RESULT: Possible = can("result", "Enter the result because the terminal can't; give the reason.");
+const RESULT: Possible = can(
+    "result",
+    "Enter the result because the terminal can't; give the reason.",
+);
 const RESUME: Possible = can("resume", "Let the round go on.");
 const CLOSE: Possible = can("close", "Close the table.");
 const INCIDENT: Possible = can("incident", "Record an incident.");
@@ -263,7 +277,11 @@ fn possible(look: &Look<'_>) -> Vec<Possible> {
     if !state.locks.is_empty() {
         acts.push(can("unlock", "End the locks: rectified, or what is done instead."));
     }
-    if state.alerts.iter().any(|(name, alert)| !alert.acknowledged && *name == alert::Name::LateBell.as_str()) {
+    if state
+        .alerts
+        .iter()
+        .any(|(name, alert)| !alert.acknowledged && *name == alert::Name::LateBell.as_str())
+    {
         acts.push(can("", "Acknowledge the alert of the late bell."));
     }
     acts.push(INCIDENT);
@@ -306,10 +324,18 @@ fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Possible> {
         Phase::Tumbling(tumbling) if tumbling.spins < play::SPINS_NEEDED => {
             vec![can("", "Spin the dice further: at least three spins."), VOID, CLOSE]
         }
-        Phase::Tumbling(_) => vec![can("", "Wait for the rest, or ring the bell to open and close bets."), VOID, CLOSE],
+        Phase::Tumbling(_) => vec![
+            can("", "Wait for the rest, or ring the bell to open and close bets."),
+            VOID,
+            CLOSE,
+        ],
         Phase::Betting(_) => vec![can("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
         Phase::Closed(_) => vec![can("", "Take the cover off."), VOID, RESULT],
-        Phase::Landed(_) => vec![can("", "Call the dice, press the three numbers, then ENTER."), VOID, RESULT],
+        Phase::Landed(_) => vec![
+            can("", "Call the dice, press the three numbers, then ENTER."),
+            VOID,
+            RESULT,
+        ],
         Phase::Entered(_) => vec![SETTLE, AMEND, VOID],
     }
 }

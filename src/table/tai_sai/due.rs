@@ -90,7 +90,9 @@ pub(crate) fn next(look: &Look<'_>) -> Option<Uptime> {
 
 /// When bets open.
 pub(crate) fn bets_open_at(look: &Look<'_>) -> Option<Uptime> {
-    let Phase::Tumbling(tumbling) = running(look)? else { return None };
+    let Phase::Tumbling(tumbling) = running(look)? else {
+        return None;
+    };
     let seen = &look.seen.tumbler;
     let waits = tumbling.spins < play::SPINS_NEEDED
         || is_next_round_held_back(look.state)
@@ -138,11 +140,11 @@ fn key(draft: &mut Draft<'_>) {
         Authority::Running { since } if since + AUTHORITY <= draft.now => {
             draft.seen.key = Authority::Spent { since };
         }
-        Authority::Spent { since } if since + KEY_LEFT_ON <= draft.now && draft.has_room(1) => {
-            draft.raise(
-                alert::Name::KeyLeftOn,
-                "The supervisor's key has been on for a minute: turn it off and take it out.",
-            );
+        Authority::Spent { since } if since + KEY_LEFT_ON <= draft.now => {
+            if draft.has_room(1) {
+                let text = "The supervisor's key has been on for a minute: turn it off and take it out.";
+                draft.raise(alert::Name::KeyLeftOn, text);
+            }
         }
         Authority::Running { .. } | Authority::Spent { .. } => {}
     }
@@ -150,7 +152,9 @@ fn key(draft: &mut Draft<'_>) {
 
 /// The lamps of the entered picture are read back, or their fault is declared: settlement may begin (r6.5, r7.3).
 pub(crate) fn lamps_are_known(look: &Look<'_>) -> bool {
-    let Mode::Open(Phase::Entered(entered)) = &look.state.mode else { return false };
+    let Mode::Open(Phase::Entered(entered)) = &look.state.mode else {
+        return false;
+    };
     entered.fault_declared || entered.proof == Proof::Lit || lamps::prove_nothing(look, entered)
 }
 

@@ -142,7 +142,10 @@ fn numbers(draft: &Draft<'_>, shown: &[Key]) -> Result<[u8; 3], Code> {
             Key::Number(_) | Key::NoSpin | Key::Other(_) => return Err(rejection::UNKNOWN_KEY),
         }
     }
-    if !shown.iter().eq(draft.seen.entry.keys.iter().map(|pressed| &pressed.key)) {
+    if !shown
+        .iter()
+        .eq(draft.seen.entry.keys.iter().map(|pressed| &pressed.key))
+    {
         return Err(rejection::KEYS_DIFFER);
     }
     <[u8; 3]>::try_from(numbers).map_err(|_| rejection::FEWER_THAN_THREE)
@@ -167,7 +170,11 @@ fn in_landed(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) -> Result<()
         differ(draft, landed, shown);
         return Ok(());
     }
-    let source = if contradicted { draft.supervisor_by_key() } else { draft.dealer_at_terminal() };
+    let source = if contradicted {
+        draft.supervisor_by_key()
+    } else {
+        draft.dealer_at_terminal()
+    };
     if contradicted {
         spend_authority(draft);
     }
@@ -247,7 +254,9 @@ pub(crate) struct Accepted {
 
 /// The result is entered.
 pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
-    let Some(Phase::Landed(landed)) = draft.phase() else { return };
+    let Some(Phase::Landed(landed)) = draft.phase() else {
+        return;
+    };
     let areas = draft.layout.winners(entry.faces);
     let entered = ResultEntered {
         pressed: entry.pressed,
@@ -259,7 +268,9 @@ pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
         source: entry.source as i32,
         reason: entry.reason,
         confirmed: entry.confirmed,
-        read_faces: tumbler::reading(draft).map(|faces| faces.map(u32::from).to_vec()).unwrap_or_default(),
+        read_faces: tumbler::reading(draft)
+            .map(|faces| faces.map(u32::from).to_vec())
+            .unwrap_or_default(),
         uncover_to_entry_ms: millis(landed.uncovered_at, draft.now),
     };
     draft.record(source, Body::ResultEntered(entered));
@@ -298,9 +309,8 @@ fn reject(draft: &mut Draft<'_>, code: Code, shown: &[Key]) {
     draft.seen.entry.refused_at = Some(draft.now);
     let shown: Vec<u32> = shown.iter().map(|key| key.number()).collect();
     let round = draft.state.round_id();
-    let equal = |repeated: &&mut Repeated| {
-        repeated.code == code.number && repeated.shown == shown && repeated.round == round
-    };
+    let equal =
+        |repeated: &&mut Repeated| repeated.code == code.number && repeated.shown == shown && repeated.round == round;
     if let Some(repeated) = draft.seen.refusals.iter_mut().find(equal) {
         repeated.more = repeated.more.saturating_add(1);
         return;
@@ -324,7 +334,10 @@ fn write_repeated(draft: &mut Draft<'_>, repeated: &Repeated) {
     if repeated.more == 0 {
         return;
     }
-    let text = rejection::CODES.iter().find(|code| code.number == repeated.code).map_or("", |code| code.text);
+    let text = rejection::CODES
+        .iter()
+        .find(|code| code.number == repeated.code)
+        .map_or("", |code| code.text);
     let rejected = EntryRejected {
         shown: repeated.shown.clone(),
         code: repeated.code,

@@ -293,7 +293,11 @@ pub(crate) fn void_reason_stated(state: &mut State, envelope: Envelope<'_>, stat
 pub(crate) fn void_withdrawn(state: &mut State, withdrawn: &VoidWithdrawn) {
     state.last_void = None;
     step(state, |phase| {
-        let Phase::Ready(Ready { after: After::Withdrawable { before, .. }, .. }) = phase else {
+        let Phase::Ready(Ready {
+            after: After::Withdrawable { before, .. },
+            ..
+        }) = phase
+        else {
             return None;
         };
         let mut next = (**before).clone();
@@ -308,7 +312,11 @@ pub(crate) fn void_withdrawn(state: &mut State, withdrawn: &VoidWithdrawn) {
 
 pub(crate) fn round_reopened(state: &mut State, envelope: Envelope<'_>) {
     step(state, |phase| {
-        let Phase::Ready(Ready { after: After::Provisional(entered), .. }) = phase else {
+        let Phase::Ready(Ready {
+            after: After::Provisional(entered),
+            ..
+        }) = phase
+        else {
             return None;
         };
         let mut entered = (**entered).clone();
@@ -366,7 +374,9 @@ pub(crate) fn link_broke(phase: &mut Phase, kind: DeviceKind) {
 
 /// A device was greeted; `before` is what was known of it.
 pub(crate) fn device_online(state: &mut State, envelope: Envelope<'_>, before: Option<&Known>, online: &DeviceOnline) {
-    let Some((kind, serial_number)) = device_of(envelope) else { return };
+    let Some((kind, serial_number)) = device_of(envelope) else {
+        return;
+    };
     let waits = state.is_frozen() || state.is_held();
     if kind == DeviceKind::Terminal
         && !waits

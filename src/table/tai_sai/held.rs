@@ -113,7 +113,9 @@ pub(crate) enum Uncovered {
 
 /// Opens bets.
 pub(crate) fn open_bets(draft: &mut Draft<'_>, source: Source) {
-    let Some(Phase::Tumbling(tumbling)) = draft.phase() else { return };
+    let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
+        return;
+    };
     let needed = [DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps];
     let offline = needed
         .into_iter()
@@ -131,7 +133,9 @@ pub(crate) fn open_bets(draft: &mut Draft<'_>, source: Source) {
 
 /// Closes bets: a bell that rang at `rung`, else somebody's word for it.
 pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Uptime>, missed: Missed) {
-    let Some(Phase::Betting(betting)) = draft.phase() else { return };
+    let Some(Phase::Betting(betting)) = draft.phase() else {
+        return;
+    };
     let at = rung.unwrap_or(draft.now);
     let closed = BetsClosed {
         implied: rung.is_none(),
@@ -148,7 +152,9 @@ pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Upt
 
 /// The dice can be seen.
 pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
-    let Some(Phase::Closed(shut)) = draft.phase() else { return };
+    let Some(Phase::Closed(shut)) = draft.phase() else {
+        return;
+    };
     let seen = &draft.seen.tumbler;
     let off_at = match how {
         Uncovered::Seen(_) => seen.off_at.or(seen.exposed_at).unwrap_or(draft.now),
@@ -158,7 +164,9 @@ pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
         implied: how == Uncovered::Implied,
         while_away: how == Uncovered::Seen(Missed::WhileAway),
         bell_to_uncover_ms: millis(shut.closed_at, off_at),
-        read_faces: tumbler::reading(draft).map(|faces| faces.map(u32::from).to_vec()).unwrap_or_default(),
+        read_faces: tumbler::reading(draft)
+            .map(|faces| faces.map(u32::from).to_vec())
+            .unwrap_or_default(),
         off_us_before: micros(off_at, draft.now),
     };
     draft.seen.tumbler.exposed_at = None;
@@ -191,7 +199,10 @@ pub(crate) fn void(draft: &mut Draft<'_>, source: Source, reason: RoundVoidedRea
     draft.record(source.clone(), Body::RoundVoided(voided));
     draft.base_taken();
     for lock in draft.state.locks.clone() {
-        let of_this_round = matches!(lock.reason, TableLockedReason::OutOfTurn | TableLockedReason::Configuration);
+        let of_this_round = matches!(
+            lock.reason,
+            TableLockedReason::OutOfTurn | TableLockedReason::Configuration
+        );
         if lock.kind == TableLockedKind::Freeze && (of_this_round || declared == Declared::BySupervisor) {
             locks::unlock(draft, source.clone(), &lock, "the round was voided");
         }

@@ -88,7 +88,11 @@ pub(crate) fn judge_at(look: &Look<'_>) -> Option<Uptime> {
         Some((lit, at)) if online && lit == wanted => (!look.seen.lamps.judged).then(|| *at + look.config.lamp_wait),
         Some(_) | None => {
             let (since, _) = waiting?;
-            let away_since = look.seen.links.get(&DeviceKind::LayoutLamps).map_or(since, |link| link.since);
+            let away_since = look
+                .seen
+                .links
+                .get(&DeviceKind::LayoutLamps)
+                .map_or(since, |link| link.since);
             Some(since.max(away_since) + AWAY)
         }
     }
@@ -111,10 +115,19 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
     };
     let online = draft.state.is_online(DeviceKind::LayoutLamps);
     let wanted = entered.as_ref().map(|entered| entered.lit.clone()).unwrap_or_default();
-    let told = draft.seen.lamps.acknowledged.clone().filter(|(lit, _)| online && *lit == wanted);
+    let told = draft
+        .seen
+        .lamps
+        .acknowledged
+        .clone()
+        .filter(|(lit, _)| online && *lit == wanted);
     let Some((_, told_at)) = told else {
         if judge_at(&draft.look()).is_some_and(|at| at <= draft.now) && draft.has_room(1) {
-            lock(draft, TableLockedReason::Lamp, "The layout's lamps do not answer: settle by the dice.");
+            lock(
+                draft,
+                TableLockedReason::Lamp,
+                "The layout's lamps do not answer: settle by the dice.",
+            );
         }
         return;
     };
@@ -157,7 +170,12 @@ fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mism
     };
     let mut new = Vec::new();
     for mismatch in mismatches {
-        let flicker = draft.seen.lamps.flicker.iter_mut().find(|flicker| flicker.is(*mismatch, round));
+        let flicker = draft
+            .seen
+            .lamps
+            .flicker
+            .iter_mut()
+            .find(|flicker| flicker.is(*mismatch, round));
         if let Some(flicker) = flicker {
             if !flicker.failing {
                 flicker.failing = true;
@@ -173,9 +191,15 @@ fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mism
         fail(draft, *mismatch, 1, round, entered);
     }
     let (reason, text) = if board {
-        (TableLockedReason::LampBoard, "Many areas of the layout failed: settle by the dice; have the lamp board rectified.")
+        (
+            TableLockedReason::LampBoard,
+            "Many areas of the layout failed: settle by the dice; have the lamp board rectified.",
+        )
     } else {
-        (TableLockedReason::Lamp, "An area of the layout failed: settle by the dice; have its lamps rectified.")
+        (
+            TableLockedReason::Lamp,
+            "An area of the layout failed: settle by the dice; have its lamps rectified.",
+        )
     };
     let undeclared = match draft.state.phase() {
         Some(Phase::Entered(entered)) => !entered.fault_declared && !mismatches.is_empty(),
@@ -222,14 +246,21 @@ fn restored(draft: &mut Draft<'_>, wanted: &[u8], mismatches: &[Mismatch]) {
         return;
     }
     for place in 0..draft.layout.len() {
-        let Some(failed) = draft.state.failed_lamps.get(draft.layout.id(place)) else { continue };
+        let Some(failed) = draft.state.failed_lamps.get(draft.layout.id(place)) else {
+            continue;
+        };
         let wrongly_lit = failed.wrongly_lit;
         let failing = mismatches.iter().any(|mismatch| mismatch.area == place);
         let judged_alike = draft.layout.is_lit(place, wanted) != wrongly_lit;
         if failing || !judged_alike {
             continue;
         }
-        let flicker = draft.seen.lamps.flicker.iter_mut().find(|flicker| flicker.area == place);
+        let flicker = draft
+            .seen
+            .lamps
+            .flicker
+            .iter_mut()
+            .find(|flicker| flicker.area == place);
         let counted = flicker.is_some_and(|flicker| {
             flicker.failing = false;
             flicker.more > 0
@@ -254,7 +285,12 @@ fn restore(draft: &mut Draft<'_>, place: usize) {
 
 /// When a count of flicker is written.
 pub(crate) fn flicker_at(look: &Look<'_>) -> Option<Uptime> {
-    look.seen.lamps.flicker.iter().map(|flicker| flicker.since + FLICKERS).min()
+    look.seen
+        .lamps
+        .flicker
+        .iter()
+        .map(|flicker| flicker.since + FLICKERS)
+        .min()
 }
 
 /// Writes counts of flicker whose time, or round, is over.

@@ -120,9 +120,10 @@ fn record(draft: &mut Draft<'_>, source: Source, check: OpeningCheck, passed: bo
 fn opening<'a>(draft: &'a Draft<'_>) -> Result<&'a crate::table::mode::Opening, Rejection> {
     match &draft.state.mode {
         Mode::Opening(opening) => Ok(opening),
-        Mode::Closed | Mode::Open(_) | Mode::Test(_) => {
-            Err(Rejection::command("The table is not being opened: begin with `tablegate open`.", RULE))
-        }
+        Mode::Closed | Mode::Open(_) | Mode::Test(_) => Err(Rejection::command(
+            "The table is not being opened: begin with `tablegate open`.",
+            RULE,
+        )),
     }
 }
 
@@ -131,7 +132,10 @@ pub(crate) fn begin(draft: &mut Draft<'_>, person: &Person) -> Answer {
     match draft.state.mode {
         Mode::Closed => {}
         Mode::Opening(_) => {
-            return Err(Rejection::command("The table is being opened already: end those checks first.", RULE));
+            return Err(Rejection::command(
+                "The table is being opened already: end those checks first.",
+                RULE,
+            ));
         }
         Mode::Open(_) => return Err(Rejection::command("The table is open.", RULE)),
         Mode::Test(_) => return Err(Rejection::command("The table is in test mode: leave it first.", RULE)),
@@ -179,7 +183,10 @@ pub(crate) fn test_entry(draft: &mut Draft<'_>, shown: &[Key]) {
             Key::Number(_) | Key::NoSpin | Key::Other(_) => return draft.notice(rejection::UNKNOWN_KEY),
         }
     }
-    if !shown.iter().eq(draft.seen.entry.keys.iter().map(|pressed| &pressed.key)) {
+    if !shown
+        .iter()
+        .eq(draft.seen.entry.keys.iter().map(|pressed| &pressed.key))
+    {
         return draft.notice(rejection::KEYS_DIFFER);
     }
     match <[u8; 3]>::try_from(faces) {
@@ -197,7 +204,10 @@ pub(crate) fn spin(draft: &mut Draft<'_>, person: &Person) -> Answer {
     match draft.state.mode {
         Mode::Opening(_) | Mode::Test(_) => {}
         Mode::Closed | Mode::Open(_) => {
-            return Err(Rejection::command("The tumbler is started by command only while the table is opened, or in test mode.", RULE));
+            return Err(Rejection::command(
+                "The tumbler is started by command only while the table is opened, or in test mode.",
+                RULE,
+            ));
         }
     }
     if !draft.state.is_online(DeviceKind::Tumbler) {
@@ -212,8 +222,13 @@ pub(crate) fn spin(draft: &mut Draft<'_>, person: &Person) -> Answer {
 
 /// The tumbler was seen spinning and coming to rest.
 pub(crate) fn tumbler(draft: &mut Draft<'_>) {
-    let Mode::Opening(opening) = &draft.state.mode else { return };
-    let recorded = opening.checks.get(&OpeningCheck::Tumbler).is_some_and(|checked| checked.passed && !checked.vouched);
+    let Mode::Opening(opening) = &draft.state.mode else {
+        return;
+    };
+    let recorded = opening
+        .checks
+        .get(&OpeningCheck::Tumbler)
+        .is_some_and(|checked| checked.passed && !checked.vouched);
     let (Some(before), Some(count)) = (draft.seen.opening.count, draft.seen.tumbler.count()) else {
         draft.seen.opening.count = draft.seen.tumbler.count();
         return;
@@ -245,10 +260,16 @@ pub(crate) fn record_check(
         return Ok(format!("Recorded: {} has not passed.", name(check)));
     }
     let walked = check == OpeningCheck::LampWalk || check == OpeningCheck::Tumbler;
-    let seen_already = opening(draft)?.checks.get(&check).is_some_and(|checked| checked.passed && !checked.vouched);
+    let seen_already = opening(draft)?
+        .checks
+        .get(&check)
+        .is_some_and(|checked| checked.passed && !checked.vouched);
     let vouched = match evidence(draft, check) {
         Evidence::Failed(what) => {
-            return Err(Rejection::command(format!("{}: {what}; put it right first.", name(check)), RULE));
+            return Err(Rejection::command(
+                format!("{}: {what}; put it right first.", name(check)),
+                RULE,
+            ));
         }
         Evidence::Passed(_) if !walked => false,
         Evidence::Passed(_) | Evidence::None => !seen_already,
@@ -266,10 +287,16 @@ pub(crate) fn complete(draft: &mut Draft<'_>, person: &Person) -> Answer {
         .map(name)
         .collect();
     if !missing.is_empty() {
-        return Err(Rejection::command(format!("Not passed yet: {}.", missing.join(", ")), RULE));
+        return Err(Rejection::command(
+            format!("Not passed yet: {}.", missing.join(", ")),
+            RULE,
+        ));
     }
     if let Evidence::Failed(what) = devices(draft) {
-        return Err(Rejection::command(format!("The devices were checked, but now: {what}."), RULE));
+        return Err(Rejection::command(
+            format!("The devices were checked, but now: {what}."),
+            RULE,
+        ));
     }
     opened(draft, Source::person(person));
     Ok("The table is open.".into())
@@ -338,9 +365,16 @@ pub(crate) fn walk_at(look: &Look<'_>) -> Option<Uptime> {
 /// Goes on with the walk when its lamp was read back, or given up.
 pub(crate) fn walk(draft: &mut Draft<'_>) {
     let Mode::Opening(_) = draft.state.mode else { return };
-    let Some(mut walk) = draft.seen.opening.walk.clone() else { return };
+    let Some(mut walk) = draft.seen.opening.walk.clone() else {
+        return;
+    };
     let wanted = draft.layout.single(walk.area);
-    let told = draft.seen.lamps.acknowledged.as_ref().is_some_and(|(lit, at)| *lit == wanted && *at >= walk.since);
+    let told = draft
+        .seen
+        .lamps
+        .acknowledged
+        .as_ref()
+        .is_some_and(|(lit, at)| *lit == wanted && *at >= walk.since);
     let report = draft.seen.lamps.report.as_ref();
     let measured = report.is_some_and(|report| report.measured);
     let follows = report.is_some_and(|report| draft.layout.mismatches(&wanted, &report.lit).is_empty());

@@ -32,7 +32,9 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     if draft.state.is_frozen() || draft.state.is_held() {
         return;
     }
-    let expected = draft.phase().and_then(|phase| phase.round().and_then(|round| round.counters));
+    let expected = draft
+        .phase()
+        .and_then(|phase| phase.round().and_then(|round| round.counters));
     match draft.phase() {
         None | Some(Phase::Ready(_)) => return,
         Some(Phase::Tumbling(_)) => return tumbler::count(draft, tumbler::Reported::WhileAway),

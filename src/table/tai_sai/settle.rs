@@ -19,11 +19,15 @@ enum How {
 /// ENTER with nothing in `shown`.
 pub(crate) fn press(draft: &mut Draft<'_>, entered: &Entered) -> Result<(), Code> {
     let seen = &draft.seen;
-    let newest = [Some(entered.entered_at), seen.entry.refused_at, seen.entry.running_key_at()]
-        .into_iter()
-        .flatten()
-        .max()
-        .unwrap_or(entered.entered_at);
+    let newest = [
+        Some(entered.entered_at),
+        seen.entry.refused_at,
+        seen.entry.running_key_at(),
+    ]
+    .into_iter()
+    .flatten()
+    .max()
+    .unwrap_or(entered.entered_at);
     if draft.now < newest + draft.config.settle_after || seen.has_authority() {
         return Err(rejection::TOO_EARLY_TO_SETTLE);
     }
@@ -46,7 +50,9 @@ pub(crate) fn by_command(draft: &mut Draft<'_>, source: Source, entered: &Entere
 
 /// When the cover lying on settles the round.
 pub(crate) fn by_cover_at(look: &Look<'_>) -> Option<Uptime> {
-    let Phase::Entered(entered) = look.state.phase()? else { return None };
+    let Phase::Entered(entered) = look.state.phase()? else {
+        return None;
+    };
     let seen = &look.seen.tumbler;
     let waits = look.state.is_frozen()
         || look.state.is_held()
@@ -61,7 +67,9 @@ pub(crate) fn by_cover_at(look: &Look<'_>) -> Option<Uptime> {
 
 /// Settles provisionally when the cover says so.
 pub(crate) fn by_cover(draft: &mut Draft<'_>) {
-    let Some(Phase::Entered(entered)) = draft.phase() else { return };
+    let Some(Phase::Entered(entered)) = draft.phase() else {
+        return;
+    };
     if by_cover_at(&draft.look()).is_some_and(|at| at <= draft.now) {
         let source = draft.dealer_at_tumbler();
         settle(draft, source, &entered, How::ByCover);

@@ -78,7 +78,12 @@ pub(crate) fn found(draft: &mut Draft<'_>, ring: Option<Ring>, no_spin: bool, mi
 
 /// One contact changed, live.
 pub(crate) fn contact(draft: &mut Draft<'_>, report: &ContactReport) {
-    let before = draft.seen.terminal.contacts.get(&report.contact).map_or(0, |known| known.closings);
+    let before = draft
+        .seen
+        .terminal
+        .contacts
+        .get(&report.contact)
+        .map_or(0, |known| known.closings);
     if report.contact == Contact::SupervisorKey {
         supervisor_key(draft, report);
     }
@@ -218,9 +223,7 @@ fn in_time(draft: &Draft<'_>, ring: Ring) -> bool {
         // Both while away: nobody knows the order, and the call was rung.
         (Some(_), _, Missed::WhileAway) if seen.off_while_away => true,
         (Some(_), None, Missed::WhileAway) => true,
-        (Some(off_at), at, Missed::Live | Missed::WhileAway) => {
-            at.unwrap_or(draft.now) <= off_at + tumbler::COVER_OFF
-        }
+        (Some(off_at), at, Missed::Live | Missed::WhileAway) => at.unwrap_or(draft.now) <= off_at + tumbler::COVER_OFF,
     }
 }
 

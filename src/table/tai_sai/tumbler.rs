@@ -1,5 +1,6 @@
 //! The tumbler: spins that count, a start out of turn, the cover, faults, and what changed while it was away. PURE.
 
+use crate::rules;
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{
     Body, Counters, DeviceOnline, RoundHeldCause, RoundStarted, TableLocked, TableLockedKind, TableLockedReason,
@@ -7,10 +8,9 @@ use crate::table::event::{
 };
 use crate::table::input::{Cover, DeviceIdentity, DeviceKind, Flatness, Motion, TumblerReport};
 use crate::table::mode::Mode;
-use crate::table::tai_sai::phase::{Betting, Count, Phase};
 use crate::table::tai_sai::held::Missed;
+use crate::table::tai_sai::phase::{Betting, Count, Phase};
 use crate::table::tai_sai::{held, opening, play};
-use crate::rules;
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -26,7 +26,12 @@ pub(crate) fn report(draft: &mut Draft<'_>, report: &TumblerReport, happened: Op
     let old = draft.seen.tumbler.report.replace(report.clone());
     cover(draft, report.cover, at);
     motion(draft, old.as_ref(), report, at);
-    fault(draft, report.motion == Motion::Fault || report.fault_code != 0, report.fault_code, "");
+    fault(
+        draft,
+        report.motion == Motion::Fault || report.fault_code != 0,
+        report.fault_code,
+        "",
+    );
     dice(draft);
 }
 
@@ -37,7 +42,9 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
     let same = known.is_some_and(|known| {
         known.serial_number == identity.serial_number && (known.boot_id == identity.boot_id || report.counters_kept)
     });
-    let expected = draft.phase().and_then(|phase| phase.round().and_then(|round| round.counters));
+    let expected = draft
+        .phase()
+        .and_then(|phase| phase.round().and_then(|round| round.counters));
     let was_off = draft.seen.tumbler.off_at.is_some();
     let base = base_of(draft);
     draft.seen.tumbler.report = Some(report.clone());
@@ -61,7 +68,12 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
     if base_of(draft) != base || !same || first {
         draft.base_taken();
     }
-    fault(draft, report.motion == Motion::Fault || report.fault_code != 0, report.fault_code, "");
+    fault(
+        draft,
+        report.motion == Motion::Fault || report.fault_code != 0,
+        report.fault_code,
+        "",
+    );
     match draft.phase() {
         None => opening::tumbler(draft),
         Some(Phase::Ready(_) | Phase::Tumbling(_)) => count(draft, Reported::WhileAway),
@@ -154,7 +166,11 @@ fn motion(draft: &mut Draft<'_>, old: Option<&TumblerReport>, report: &TumblerRe
 fn late_spin(draft: &mut Draft<'_>, betting: &Betting) {
     let source = draft.dealer_at_tumbler();
     let before = betting.round.counters.unwrap_or_default();
-    let more = draft.seen.tumbler.count().map_or(0, |count| count.spins.wrapping_sub(before.spins));
+    let more = draft
+        .seen
+        .tumbler
+        .count()
+        .map_or(0, |count| count.spins.wrapping_sub(before.spins));
     let spun = TumblerSpun {
         spins: betting.spins.saturating_add(more),
         counters: draft.counters(),
@@ -209,7 +225,9 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
     if counted > 0 && draft.ready().is_some() {
         start_round(draft, while_away);
     }
-    let Some(Phase::Tumbling(tumbling)) = draft.phase() else { return };
+    let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
+        return;
+    };
     if spinning || counted <= tumbling.spins {
         return;
     }
@@ -254,13 +272,20 @@ pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32, text: &str) 
     if !faulty || was {
         return;
     }
-    let named = if text.is_empty() { String::new() } else { format!(" ({text})") };
+    let named = if text.is_empty() {
+        String::new()
+    } else {
+        format!(" ({text})")
+    };
     let locked = TableLocked {
         reason: TableLockedReason::Tumbler as i32,
         kind: TableLockedKind::HoldNext as i32,
         text: format!("The tumbler reports fault {code}{named}: have it rectified before the next round."),
     };
-    if !draft.state.is_locked(TableLockedReason::Tumbler, TableLockedKind::HoldNext) {
+    if !draft
+        .state
+        .is_locked(TableLockedReason::Tumbler, TableLockedKind::HoldNext)
+    {
         let source = Source::nobody().with_device(draft.device(DeviceKind::Tumbler));
         draft.record(source, Body::TableLocked(locked));
     }
@@ -274,8 +299,15 @@ pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32, text: &str) 
 
 /// Dice that a reader sees not lying flat after the uncover.
 pub(crate) fn dice(draft: &mut Draft<'_>) {
-    let Some(Phase::Landed(landed)) = draft.phase() else { return };
-    let reading = draft.seen.tumbler.report.as_ref().and_then(|report| report.dice.as_ref());
+    let Some(Phase::Landed(landed)) = draft.phase() else {
+        return;
+    };
+    let reading = draft
+        .seen
+        .tumbler
+        .report
+        .as_ref()
+        .and_then(|report| report.dice.as_ref());
     let not_flat = reading.is_some_and(|reading| reading.flatness == Flatness::NotFlat);
     if not_flat && draft.seen.tumbler.off_at.is_some() && !landed.round.resumed.contains(&RoundHeldCause::NotFlat) {
         held::hold(draft, RoundHeldCause::NotFlat);
