@@ -71,7 +71,7 @@ async fn a_device_that_answers_comes_up_with_identity_and_status() {
     else {
         panic!("{status:?}");
     };
-    assert_eq!((spins, cover, dice, counters_kept), (12, Cover::On, None, true));
+    assert_eq!((spins, cover, dice, counters_kept), (12, Cover::On, None, false));
     let report = bench.report("a link that is up", |r| r.state == LinkState::Up).await;
     assert_eq!(report.resolved, Some(resolved));
     assert_eq!(report.identity.unwrap().serial_number, "0042");

@@ -25,21 +25,22 @@ pub(super) struct Memory {
     unspecified: Counters,
 }
 
-/// Whether counters went on where they were.
+/// Whether counters are known to have gone on where they were.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Counters {
-    #[default]
     Kept,
+    #[default]
     Lost,
 }
 
 impl Memory {
-    /// A device was greeted. An unspecified `Kept` means LOST when the boot differs from the last one that was greeted. At the first
-    /// greeting of a run there is no last one, and the counters are taken as they are: the table compares them with its record.
+    /// A device was greeted. An unspecified `Kept` means KEPT only when this boot was greeted before in this run; at a run's first
+    /// greeting the table must compare the boot with its record.
     pub(super) fn greeted(&mut self, boot_id: u32) {
-        self.unspecified = match self.boot_id {
-            Some(last) if last != boot_id => Counters::Lost,
-            Some(_) | None => Counters::Kept,
+        self.unspecified = if self.boot_id == Some(boot_id) {
+            Counters::Kept
+        } else {
+            Counters::Lost
         };
         self.boot_id = Some(boot_id);
     }
@@ -316,7 +317,7 @@ mod tests {
         let status = wire::TumblerStatus::default();
         memory.greeted(7);
         assert!(
-            tumbler(&memory, status.clone()).counters_kept,
+            !tumbler(&memory, status.clone()).counters_kept,
             "nothing to compare with"
         );
         memory.greeted(7);

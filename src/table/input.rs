@@ -132,7 +132,8 @@ pub struct TumblerReport {
     pub dice: Option<DiceReading>,
     /// Its own fault number; 0: none.
     pub fault_code: u32,
-    /// Its counters survived the last power loss (already resolved from `Kept` and `boot_id`).
+    /// Its counters are known to have gone on since it was greeted last: it says KEPT, or says nothing and this run has greeted the
+    /// same boot before. When false at a run's first greeting, the boot decides.
     pub counters_kept: bool,
 }
 
