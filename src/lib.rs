@@ -74,6 +74,7 @@ pub mod config;
 pub mod control;
 pub mod device;
 pub mod display;
+pub mod floor;
 pub mod gateway;
 pub mod journal;
 pub mod rules;

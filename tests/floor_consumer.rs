@@ -1,0 +1,496 @@
+//! The consumer's rule, held to every wrong order of delivery.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    missing_docs
+)]
+
+use proptest::prelude::*;
+use prost::Message;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tablegate::floor::{Ask, Begin, Consumer, Finding, Hashes, MAX_HELD, Stores, TRIES};
+use tablegate::table::event::{
+    AlertRaised, Body, Error, ErrorCode, Event, Head, JournalStarted, Predecessor, ReplayDone, Response, response,
+};
+use tablegate::time::Uptime;
+
+/// A journal with a right chain.
+struct Journal {
+    id: &'static str,
+    events: Vec<Vec<u8>>,
+    oldest: u64,
+}
+
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    Sha256::digest(bytes).into()
+}
+
+impl Journal {
+    fn new(id: &'static str, count: u64, predecessor: Option<&Journal>) -> Self {
+        let mut events: Vec<Vec<u8>> = Vec::new();
+        for seqno in 1..=count {
+            let body = if seqno == 1 {
+                Body::JournalStarted(JournalStarted {
+                    predecessor: predecessor.map(|before| Predecessor {
+                        journal_id: before.id.to_owned(),
+                        last_seqno: before.newest(),
+                        ..Predecessor::default()
+                    }),
+                    ..JournalStarted::default()
+                })
+            } else {
+                Body::AlertRaised(AlertRaised {
+                    text: format!("event {seqno}"),
+                    ..AlertRaised::default()
+                })
+            };
+            events.push(event(id, seqno, events.last(), body));
+        }
+        Journal { id, events, oldest: 1 }
+    }
+
+    fn newest(&self) -> u64 {
+        u64::try_from(self.events.len()).unwrap()
+    }
+
+    fn at(&self, seqno: u64) -> &Vec<u8> {
+        &self.events[usize::try_from(seqno - 1).unwrap()]
+    }
+
+    fn head(&self) -> Head {
+        Head {
+            journal_id: self.id.to_owned(),
+            seqno: self.newest(),
+            sha256: sha256(self.at(self.newest())).to_vec(),
+        }
+    }
+
+    /// What a gateway answers.
+    fn answer(&self, ask: &Ask) -> Vec<Response> {
+        let respond = |response| Response {
+            request_id: ask.request_id.clone(),
+            response: Some(response),
+        };
+        if ask.journal_id != self.id {
+            let error = Error {
+                code: ErrorCode::UnknownJournal.into(),
+                text: String::new(),
+            };
+            return vec![respond(response::Response::Error(error))];
+        }
+        let to = if ask.to_seqno == 0 {
+            self.newest()
+        } else {
+            ask.to_seqno.min(self.newest())
+        };
+        let from = ask.from_seqno.max(self.oldest);
+        let events = (from..=to).take(1000);
+        let mut answers: Vec<Response> = events
+            .clone()
+            .map(|seqno| respond(response::Response::Event(self.at(seqno).clone())))
+            .collect();
+        answers.push(respond(response::Response::ReplayDone(ReplayDone {
+            oldest: self.oldest,
+            newest: self.newest(),
+            through_seqno: events.last().unwrap_or(0),
+        })));
+        answers
+    }
+}
+
+fn event(id: &str, seqno: u64, before: Option<&Vec<u8>>, body: Body) -> Vec<u8> {
+    Event {
+        journal_id: id.to_owned(),
+        seqno,
+        previous_sha256: before.map_or([0; 32], |bytes| sha256(bytes)).to_vec(),
+        body: Some(body),
+        ..Event::default()
+    }
+    .encode_to_vec()
+}
+
+/// A floor's side: the consumer and what it stored.
+struct Floor {
+    consumer: Consumer,
+    hashes: Hashes,
+    stored: Vec<Stores>,
+    others: Vec<Finding>,
+    now: Uptime,
+}
+
+impl Floor {
+    fn new(begin: Begin) -> Self {
+        Floor {
+            consumer: Consumer::new(begin),
+            hashes: Hashes::default(),
+            stored: Vec::new(),
+            others: Vec::new(),
+            now: Uptime::ZERO,
+        }
+    }
+
+    fn keep(&mut self, findings: Vec<Finding>) {
+        for finding in findings {
+            match finding {
+                Finding::Store(stores) => {
+                    self.hashes.keep(&stores);
+                    self.stored.push(stores);
+                }
+                Finding::ChainBroken(ref stores) => {
+                    self.hashes.keep(stores);
+                    self.stored.push(stores.clone());
+                    self.others.push(finding);
+                }
+                Finding::Repeat | Finding::Held { .. } | Finding::Dropped { .. } => {}
+                other => self.others.push(other),
+            }
+        }
+    }
+
+    fn take(&mut self, bytes: &[u8]) {
+        let findings = self.consumer.take(self.now, bytes, &self.hashes);
+        self.keep(findings);
+    }
+
+    fn head(&mut self, head: &Head) {
+        let findings = self.consumer.take_head(self.now, head, &self.hashes);
+        self.keep(findings);
+    }
+
+    fn answer(&mut self, answers: &[Response]) {
+        for answer in answers {
+            let findings = self.consumer.take_answer(self.now, answer, &self.hashes);
+            self.keep(findings);
+        }
+    }
+
+    /// Time passes, and what is asked is answered, until nothing is missing.
+    fn settle(&mut self, journals: &[&Journal]) {
+        for _ in 0..100 {
+            let Some(at) = self.consumer.looks_at() else { return };
+            self.now = self.now.max(at);
+            if let Some(ask) = self.consumer.ask(self.now) {
+                let journal = journals
+                    .iter()
+                    .find(|journal| journal.id == ask.journal_id)
+                    .unwrap_or(&journals[0]);
+                self.answer(&journal.answer(&ask));
+            }
+        }
+        panic!("something is missing for ever: {:?}", self.consumer);
+    }
+
+    fn numbers(&self, id: &str) -> Vec<u64> {
+        let of_journal = self.stored.iter().filter(|stores| stores.journal_id == id);
+        of_journal.map(|stores| stores.seqno).collect()
+    }
+}
+
+#[test]
+fn events_in_order_are_stored_and_repeats_dropped() {
+    let journal = Journal::new("j", 5, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in [1, 2, 2, 1, 3, 4, 4, 5, 1] {
+        floor.take(journal.at(seqno));
+    }
+    assert_eq!(floor.numbers("j"), [1, 2, 3, 4, 5]);
+    assert_eq!(floor.others, []);
+}
+
+#[test]
+fn a_gap_is_asked_for_and_filled_in_order() {
+    let journal = Journal::new("j", 9, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in [1, 2, 7, 9, 8] {
+        floor.take(journal.at(seqno));
+    }
+    let ask = floor.consumer.ask(floor.now).unwrap();
+    assert_eq!((ask.journal_id.as_str(), ask.from_seqno, ask.to_seqno), ("j", 3, 6));
+    assert_eq!(floor.consumer.ask(floor.now), None, "one ask at a time");
+    floor.answer(&journal.answer(&ask));
+    assert_eq!(floor.numbers("j"), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+    assert_eq!(floor.consumer.looks_at(), None);
+}
+
+#[test]
+fn other_bytes_of_the_same_identity_are_a_fork() {
+    let journal = Journal::new("j", 4, None);
+    let forged = |seqno| event("j", seqno, None, Body::AlertRaised(AlertRaised::default()));
+    let mut floor = Floor::new(Begin::AtFirst);
+    for bytes in [
+        journal.at(1),
+        journal.at(2),
+        &forged(1),
+        &forged(2),
+        journal.at(4),
+        &forged(4),
+    ] {
+        floor.take(bytes);
+    }
+    let forks: Vec<u64> = floor
+        .others
+        .iter()
+        .map(|finding| match finding {
+            Finding::Fork { seqno, bytes, .. } => {
+                assert_eq!(*bytes, forged(*seqno));
+                *seqno
+            }
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(forks, [1, 2, 4]);
+    assert_eq!(floor.numbers("j"), [1, 2]);
+}
+
+#[test]
+fn a_chain_that_does_not_match_is_an_alarm() {
+    let journal = Journal::new("j", 2, None);
+    let wrong = event("j", 3, Some(journal.at(1)), Body::AlertRaised(AlertRaised::default()));
+    let mut floor = Floor::new(Begin::AtFirst);
+    for bytes in [journal.at(1), journal.at(2), &wrong] {
+        floor.take(bytes);
+    }
+    assert!(matches!(&floor.others[..], [Finding::ChainBroken(stores)] if stores.seqno == 3));
+    assert!(floor.others[0].is_alarm());
+}
+
+#[test]
+fn what_the_gateway_no_longer_has_is_a_permanent_gap() {
+    let mut journal = Journal::new("j", 20, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    floor.take(journal.at(1));
+    floor.take(journal.at(15));
+    journal.oldest = 11;
+    floor.settle(&[&journal]);
+    assert_eq!(
+        floor.others,
+        [Finding::Gap {
+            journal_id: "j".to_owned(),
+            from: 2,
+            to: 10
+        }]
+    );
+    assert_eq!(floor.numbers("j"), [1, 11, 12, 13, 14, 15]);
+}
+
+#[test]
+fn a_journal_that_is_no_longer_there_is_a_permanent_gap() {
+    let (journal, other) = (Journal::new("j", 9, None), Journal::new("other", 1, None));
+    let mut floor = Floor::new(Begin::AtFirst);
+    floor.take(journal.at(1));
+    floor.take(journal.at(8));
+    floor.settle(&[&other]);
+    assert!(matches!(floor.others[..], [Finding::Gap { from: 2, to: 7, .. }]));
+    assert_eq!(floor.numbers("j"), [1, 8]);
+}
+
+#[test]
+fn an_event_that_no_replay_brings_is_given_up() {
+    let journal = Journal::new("j", 5, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    floor.take(journal.at(1));
+    floor.take(journal.at(4));
+    for _ in 0..TRIES {
+        assert_eq!(floor.others, []);
+        let ask = floor.consumer.ask(floor.now).unwrap();
+        let mut answers = journal.answer(&ask);
+        answers.drain(..answers.len() - 1);
+        floor.answer(&answers);
+    }
+    assert!(matches!(floor.others[..], [Finding::Gap { from: 2, to: 3, .. }]));
+    assert_eq!(floor.numbers("j"), [1, 4]);
+}
+
+#[test]
+fn a_retained_head_shows_a_gap_once_it_is_quiet() {
+    let journal = Journal::new("j", 6, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    floor.take(journal.at(1));
+    floor.head(&journal.head());
+    assert_eq!(floor.consumer.ask(floor.now), None, "they may be on their way");
+    floor.now = Uptime::from_millis(3000);
+    floor.take(journal.at(2));
+    floor.now = Uptime::from_millis(7000);
+    assert_eq!(floor.consumer.ask(floor.now), None);
+    floor.now = Uptime::from_millis(8000);
+    let ask = floor.consumer.ask(floor.now).unwrap();
+    assert_eq!((ask.from_seqno, ask.to_seqno), (3, 0));
+    floor.answer(&journal.answer(&ask));
+    assert_eq!(floor.numbers("j"), [1, 2, 3, 4, 5, 6]);
+}
+
+#[test]
+fn a_head_with_another_hash_is_an_alarm() {
+    let journal = Journal::new("j", 3, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in 1..=3 {
+        floor.take(journal.at(seqno));
+    }
+    floor.head(&journal.head());
+    assert_eq!(floor.others, []);
+    let wrong = Head {
+        sha256: vec![7; 32],
+        ..journal.head()
+    };
+    floor.head(&wrong);
+    assert!(matches!(floor.others[..], [Finding::HeadDiffers { seqno: 3, .. }]));
+}
+
+#[test]
+fn a_journal_that_names_a_known_predecessor_is_no_alarm_and_the_rest_of_that_is_asked_for() {
+    let old = Journal::new("old", 5, None);
+    let new = Journal::new("new", 3, Some(&old));
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in 1..=3 {
+        floor.take(old.at(seqno));
+    }
+    for seqno in 1..=3 {
+        floor.take(new.at(seqno));
+    }
+    floor.settle(&[&old, &new]);
+    assert_eq!(floor.numbers("old"), [1, 2, 3, 4, 5]);
+    assert_eq!(floor.numbers("new"), [1, 2, 3]);
+    assert_eq!(floor.others, []);
+}
+
+#[test]
+fn a_journal_that_nothing_announces_is_an_alarm() {
+    let (old, stranger) = (Journal::new("old", 2, None), Journal::new("stranger", 2, None));
+    let mut floor = Floor::new(Begin::AtFirst);
+    for bytes in [old.at(1), old.at(2), stranger.at(1), stranger.at(2)] {
+        floor.take(bytes);
+    }
+    assert!(matches!(&floor.others[..], [Finding::Unannounced { journal_id }] if journal_id == "stranger"));
+}
+
+#[test]
+fn one_who_begins_at_the_next_event_asks_for_nothing_before_it() {
+    let journal = Journal::new("j", 9, None);
+    let mut floor = Floor::new(Begin::AtNext);
+    floor.head(&journal.head());
+    for seqno in 6..=9 {
+        floor.take(journal.at(seqno));
+    }
+    assert_eq!(floor.consumer.looks_at(), None);
+    assert_eq!(floor.numbers("j"), [6, 7, 8, 9]);
+    assert_eq!(floor.others, []);
+}
+
+#[test]
+fn what_is_held_is_bounded_and_comes_in_the_end() {
+    let journal = Journal::new("j", 2500, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in 2..=2500 {
+        floor.take(journal.at(seqno));
+        assert!(floor.consumer.held() <= MAX_HELD);
+    }
+    floor.settle(&[&journal]);
+    assert_eq!(floor.numbers("j"), (1..=2500).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_busy_gateway_is_asked_again_later() {
+    let journal = Journal::new("j", 3, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    floor.take(journal.at(1));
+    floor.take(journal.at(3));
+    let ask = floor.consumer.ask(floor.now).unwrap();
+    let error = Error {
+        code: ErrorCode::Busy.into(),
+        text: String::new(),
+    };
+    floor.answer(&[Response {
+        request_id: ask.request_id,
+        response: Some(response::Response::Error(error)),
+    }]);
+    assert_eq!(floor.consumer.ask(floor.now), None);
+    floor.now = floor.now + Duration::from_secs(10);
+    assert!(floor.consumer.ask(floor.now).is_some());
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Deliver(usize),
+    Forge(usize),
+    Noise(Vec<u8>),
+    Ask,
+    LoseConnection,
+    Head,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        20 => any::<usize>().prop_map(Step::Deliver),
+        1 => any::<usize>().prop_map(Step::Forge),
+        1 => prop::collection::vec(any::<u8>(), 0..40).prop_map(Step::Noise),
+        2 => Just(Step::Ask),
+        1 => Just(Step::LoseConnection),
+        1 => Just(Step::Head),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Two journals, one after the other, delivered in any order, with repeats, losses, forgeries, noise and lost connections:
+    /// what is stored is each journal's events, each once, in order; every forgery of something stored is an alarm.
+    #[test]
+    fn whatever_the_order_each_event_is_stored_once_and_in_order(
+        lengths in (1u64..30, 1u64..30),
+        steps in prop::collection::vec(step(), 0..150),
+    ) {
+        let old = Journal::new("old", lengths.0, None);
+        let new = Journal::new("new", lengths.1, Some(&old));
+        let all: Vec<(&Journal, u64)> = (1..=old.newest()).map(|seqno| (&old, seqno))
+            .chain((1..=new.newest()).map(|seqno| (&new, seqno))).collect();
+        let mut floor = Floor::new(Begin::AtFirst);
+        let mut forged = BTreeMap::new();
+        // A consumer knows the older journal before the newer one begins.
+        floor.take(old.at(1));
+        for step in steps {
+            match step {
+                Step::Deliver(pick) => {
+                    let (journal, seqno) = all[pick % all.len()];
+                    floor.take(journal.at(seqno));
+                }
+                Step::Forge(pick) => {
+                    let (journal, seqno) = all[pick % all.len()];
+                    let is_stored = floor.numbers(journal.id).contains(&seqno);
+                    let bytes = event(journal.id, seqno, None, Body::AlertRaised(AlertRaised::default()));
+                    // A forgery that comes first can't be told; it is one that comes later that must be.
+                    if is_stored {
+                        floor.take(&bytes);
+                        *forged.entry((journal.id, seqno)).or_insert(0) += 1;
+                    }
+                }
+                Step::Noise(bytes) => if Event::decode(&bytes[..]).is_err() {
+                    floor.take(&bytes);
+                },
+                Step::Ask => if let Some(ask) = floor.consumer.ask(floor.now) {
+                    let journal = if ask.journal_id == old.id { &old } else { &new };
+                    floor.answer(&journal.answer(&ask));
+                },
+                Step::LoseConnection => floor.consumer.disconnected(),
+                Step::Head => floor.head(&new.head()),
+            }
+            for journal in [&old, &new] {
+                let numbers = floor.numbers(journal.id);
+                prop_assert_eq!(&numbers, &(1..=u64::try_from(numbers.len()).unwrap()).collect::<Vec<_>>());
+            }
+        }
+        floor.head(&new.head());
+        floor.settle(&[&old, &new]);
+        for journal in [&old, &new] {
+            let stored = floor.stored.iter().filter(|stores| stores.journal_id == journal.id).map(|stores| &stores.bytes);
+            prop_assert!(stored.eq(journal.events.iter()), "{} is not whole", journal.id);
+        }
+        let forks = floor.others.iter().filter(|finding| matches!(finding, Finding::Fork { .. })).count();
+        prop_assert_eq!(forks, forged.values().sum::<usize>());
+        let alarms = floor.others.iter().filter(|finding| finding.is_alarm()).count();
+        prop_assert_eq!(alarms, forks, "{:?}", floor.others);
+    }
+}
