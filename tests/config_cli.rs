@@ -226,6 +226,28 @@ fn what_is_no_outcome_is_wrong_usage_and_says_what_is_wrong() {
 }
 
 #[test]
+fn a_code_of_the_readout_is_explained() {
+    for asked in ["E07", "e07", "7", "07"] {
+        let told = tablegate(&["rules", "why", asked], &[]);
+        assert_eq!(status(&told), 0, "{asked}");
+        assert!(out(&told).starts_with("E07  "), "{asked}: {}", out(&told));
+    }
+    let json = tablegate(&["rules", "why", "LOC", "--json"], &[]);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(
+        (json["readout"].as_str(), json["code"].as_u64()),
+        (Some("LOC"), Some(0))
+    );
+    let all = tablegate(&["rules", "why"], &[]);
+    assert!(out(&all).lines().count() > 10, "{}", out(&all));
+    for nothing in ["E99", "0", "x", ""] {
+        let told = tablegate(&["rules", "why", nothing], &[]);
+        assert_eq!(status(&told), 2, "{nothing}");
+        assert!(err(&told).contains("E07"), "{}", err(&told));
+    }
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_tablegate"))
         .args(["config", "template", "tai-sai"])

@@ -4,6 +4,7 @@ use super::ending::{Failure, in_colour, print, print_json};
 use super::picture::{self, Paint};
 use crate::rules::RULES_VERSION;
 use crate::rules::tai_sai::{self, Layout, wager};
+use crate::table::rejection::{CODES, Code};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -21,6 +22,18 @@ enum Command {
     /// Areas, odds, call and rules for three dice.
     #[command(after_help = "Example:\n  tablegate rules outcome 1 3 6 --layout appendix-2")]
     Outcome(Outcome),
+    /// What a code on the readout means, and what to do.
+    #[command(after_help = "Example:\n  tablegate rules why E07")]
+    Why(Why),
+}
+
+#[derive(Args, Debug)]
+struct Why {
+    /// As the readout shows it, or its number: E07, 7, LOC. Without it every code.
+    code: Option<String>,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
 }
 
 #[derive(Args, Debug)]
@@ -53,6 +66,7 @@ enum LayoutName {
 pub fn run(rules: Rules) -> Result<(), Failure> {
     match rules.command {
         Command::Outcome(outcome) => run_outcome(&outcome),
+        Command::Why(why) => run_why(&why),
     }
 }
 
@@ -130,8 +144,15 @@ fn drawn(said: &Said, layout: Layout, paint: Paint) -> String {
         text.push_str(line.trim_end());
         text.push('\n');
     }
+    text.push('\n');
+    text.push_str(&listed(said));
+    text
+}
+
+fn listed(said: &Said) -> String {
+    let mut text = String::new();
     // Writing to a String can't fail.
-    let _ = writeln!(text, "\n{:<14}{:<12}rule", "area", "pays");
+    let _ = writeln!(text, "{:<14}{:<12}rule", "area", "pays");
     for area in &said.areas {
         let pays = format!("{} to {}", area.pays, area.per);
         let _ = writeln!(text, "{:<14}{pays:<12}{}", area.id, area.rule);
@@ -143,6 +164,63 @@ fn drawn(said: &Said, layout: Layout, paint: Paint) -> String {
         said.layout, said.rules_version
     );
     text
+}
+
+/// What is printed of a code.
+#[derive(Serialize, Debug)]
+struct SaidCode {
+    code: u32,
+    readout: &'static str,
+    text: &'static str,
+    rule: &'static str,
+}
+
+impl From<&Code> for SaidCode {
+    fn from(code: &Code) -> SaidCode {
+        SaidCode {
+            code: code.number,
+            readout: code.readout,
+            text: code.text,
+            rule: code.rule,
+        }
+    }
+}
+
+/// The code that somebody read or wrote: the readout's text in any case, or the number alone.
+fn meant(asked: &str) -> Option<&'static Code> {
+    let asked = asked.trim();
+    let digits = !asked.is_empty() && asked.bytes().all(|byte| byte.is_ascii_digit());
+    let number = asked.parse::<u32>().ok().filter(|number| digits && *number > 0);
+    CODES
+        .iter()
+        .find(|code| code.readout.eq_ignore_ascii_case(asked) || number == Some(code.number))
+}
+
+fn run_why(why: &Why) -> Result<(), Failure> {
+    let Some(asked) = &why.code else {
+        let all: Vec<_> = CODES.iter().map(SaidCode::from).collect();
+        if why.json {
+            return print_json(&all);
+        }
+        return print(&all.iter().map(|code| line(code) + "\n").collect::<String>());
+    };
+    let Some(code) = meant(asked) else {
+        let known: Vec<_> = CODES.iter().map(|code| code.readout).collect();
+        return Err(Failure::usage(format!(
+            "{} is no code of the readout; the codes are {}",
+            asked.escape_debug(),
+            known.join(", ")
+        )));
+    };
+    let said = SaidCode::from(code);
+    if why.json {
+        return print_json(&said);
+    }
+    print(&(line(&said) + "\n"))
+}
+
+fn line(code: &SaidCode) -> String {
+    format!("{}  {} ({})", code.readout, code.text, code.rule)
 }
 
 #[cfg(test)]
@@ -161,5 +239,20 @@ mod tests {
     #[test]
     fn a_result_is_told_to_scripts() {
         insta::assert_snapshot!(serde_json::to_string_pretty(&say([3, 3, 3], Layout::Appendix2)).unwrap());
+    }
+
+    #[test]
+    fn every_code_is_found_by_its_readout_and_by_its_number() {
+        for code in CODES {
+            assert_eq!(meant(code.readout), Some(code));
+            assert_eq!(meant(&code.readout.to_lowercase()), Some(code));
+            if code.number > 0 {
+                assert_eq!(meant(&code.number.to_string()), Some(code));
+                assert_eq!(meant(&format!("{:02}", code.number)), Some(code));
+            }
+        }
+        for nothing in ["", "E", "0", "E00", "+7", "8888", "E007", "LOCK"] {
+            assert_eq!(meant(nothing), None, "{nothing}");
+        }
     }
 }
