@@ -194,16 +194,13 @@ fn phase_out(phase: &Phase) -> PhaseCheckpoint {
         Phase::Tumbling(tumbling) => phase_checkpoint::Phase::Tumbling(TumblingCheckpoint {
             round: Some(round_out(&tumbling.round)),
             base: tumbling.base.map(Into::into),
-            spins: tumbling.spins,
             quiet_since_us: tumbling.quiet_since.as_micros(),
-            unbroken: tumbling.unbroken,
         }),
         Phase::Betting(betting) => phase_checkpoint::Phase::Betting(BettingCheckpoint {
             round: Some(round_out(&betting.round)),
             opened_at_us: betting.opened_at.as_micros(),
             bell: Some(betting.bell.named(Contact::Bell)),
             unbroken: betting.unbroken,
-            spins: betting.spins,
         }),
         Phase::Closed(shut) => phase_checkpoint::Phase::Closed(ClosedCheckpoint {
             round: Some(round_out(&shut.round)),
@@ -225,16 +222,13 @@ fn phase_in(checkpoint: &PhaseCheckpoint) -> Phase {
         Some(phase_checkpoint::Phase::Tumbling(tumbling)) => Phase::Tumbling(Tumbling {
             round: round_in(tumbling.round.as_ref()),
             base: tumbling.base.map(Into::into),
-            spins: tumbling.spins,
             quiet_since: Uptime::from_micros(tumbling.quiet_since_us),
-            unbroken: tumbling.unbroken,
         }),
         Some(phase_checkpoint::Phase::Betting(betting)) => Phase::Betting(Betting {
             round: round_in(betting.round.as_ref()),
             opened_at: Uptime::from_micros(betting.opened_at_us),
             bell: betting.bell.as_ref().map(Into::into).unwrap_or_default(),
             unbroken: betting.unbroken,
-            spins: betting.spins,
         }),
         Some(phase_checkpoint::Phase::Closed(shut)) => Phase::Closed(BetsShut {
             round: round_in(shut.round.as_ref()),
@@ -299,6 +293,7 @@ fn round_out(round: &Round) -> RoundCheckpoint {
         style: round.style.clone(),
         layout: round.layout.clone(),
         counters: round.counters.map(Into::into),
+        spins: round.spins,
         held: held.map_or(0, |held| held.cause as i32),
         pressed: held.map(|held| held.pressed.clone()).unwrap_or_default(),
         resumed: round.resumed.iter().map(|cause| *cause as i32).collect(),
@@ -317,6 +312,7 @@ fn round_in(round: Option<&RoundCheckpoint>) -> Round {
         style: round.style.clone(),
         layout: round.layout.clone(),
         counters: round.counters.map(Count::from),
+        spins: round.spins,
         held,
         resumed: round.resumed().collect(),
     }

@@ -68,7 +68,7 @@ pub(crate) fn down(draft: &mut Draft<'_>, kind: DeviceKind, reason: DeviceOfflin
     }
 }
 
-/// A device reported a fault of its own, or that one is over.
+/// A device reported a fault of its own, or that one is over: for the technician. What matters to play shows in its status.
 pub(crate) fn fault(draft: &mut Draft<'_>, kind: DeviceKind, code: u32, text: &str, raised: bool) {
     let source = draft.device_itself(kind);
     let known = draft.seen.faults.contains(&(kind, code));
@@ -84,10 +84,5 @@ pub(crate) fn fault(draft: &mut Draft<'_>, kind: DeviceKind, code: u32, text: &s
     } else if !raised {
         draft.seen.faults.remove(&(kind, code));
         draft.record(source, Body::DeviceFaultCleared(DeviceFaultCleared { code }));
-    }
-    match kind {
-        DeviceKind::Tumbler => tumbler::fault(draft, raised, code, text),
-        // What lamps show is judged as they show it; a terminal's faults are for the technician.
-        DeviceKind::Terminal | DeviceKind::LayoutLamps | DeviceKind::ResultLights => {}
     }
 }

@@ -34,6 +34,7 @@ pub(crate) struct Draft<'a> {
     pub(crate) commands: Vec<DeviceCommand>,
     pub(crate) answer: Option<Result<String, Rejection>>,
     facts: Vec<Fact>,
+    reserved: usize,
 }
 
 /// Who did it, and the device it came from.
@@ -62,7 +63,13 @@ impl<'a> Draft<'a> {
             commands: Vec::new(),
             answer: None,
             facts: Vec::new(),
+            reserved: 0,
         }
+    }
+
+    /// Keeps room for this many facts that must be in this decision.
+    pub(crate) fn reserve(&mut self, facts: usize) {
+        self.reserved = facts;
     }
 
     pub(crate) fn finish(self) -> Decision {
@@ -81,7 +88,7 @@ impl<'a> Draft<'a> {
 
     /// There is room for this many more facts; when not, what is due waits for the next decision, which comes at once.
     pub(crate) fn has_room(&mut self, facts: usize) -> bool {
-        let room = self.facts.len() + facts <= MOST_FACTS;
+        let room = self.facts.len() + facts + self.reserved <= MOST_FACTS;
         if !room {
             self.seen.unfinished = true;
         }

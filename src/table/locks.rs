@@ -69,6 +69,9 @@ pub(crate) fn unlock(draft: &mut Draft<'_>, source: Source, lock: &Lock, procedu
         | TableLockedReason::Disk
         | TableLockedReason::Supervisor => None,
     };
+    if lock.reason == TableLockedReason::OutOfTurn {
+        draft.seen.tumbler.tolerated_spin = draft.seen.tumbler.is_spinning();
+    }
     let unlocked = TableUnlocked {
         procedure: procedure.into(),
         reason: lock.reason as i32,
@@ -187,9 +190,6 @@ fn obstacle(draft: &Draft<'_>, lock: &Lock) -> Option<&'static str> {
         }
         TableLockedReason::ReadsUnderCover if reads_under_cover(draft) => {
             Some("accept the device by its serial number (`tablegate accept-device`), or replace it")
-        }
-        TableLockedReason::OutOfTurn if draft.seen.tumbler.is_spinning() => {
-            Some("the tumbler is still spinning: wait until it rests")
         }
         TableLockedReason::Unspecified
         | TableLockedReason::Lamp

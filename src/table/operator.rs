@@ -15,7 +15,7 @@ use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::tai_sai::held::{Declared, Missed, Uncovered};
 use crate::table::tai_sai::phase::{After, Entered, Phase};
-use crate::table::tai_sai::{entry, held, opening, settle, terminal, tumbler};
+use crate::table::tai_sai::{due, entry, held, opening, settle, terminal, tumbler};
 
 type Answer = Result<String, Rejection>;
 
@@ -134,6 +134,7 @@ fn close(draft: &mut Draft<'_>, person: &Person) -> Answer {
         Mode::Test(_) => return Err(refused("The table is in test mode: leave it first.")),
         Mode::Open(Phase::Ready(_)) => {}
         Mode::Open(Phase::Tumbling(_) | Phase::Betting(_)) => {
+            due::round_ends(draft);
             let base = draft.counters();
             draft.record(source.clone(), Body::RoundAbandoned(RoundAbandoned { base }));
             for lock in draft.state.locks.clone() {

@@ -22,7 +22,7 @@ pub(crate) fn started(draft: &mut Draft<'_>) {
             draft.record(source, Body::OpeningAbandoned(OpeningAbandoned { text }));
         }
         Mode::Open(Phase::Tumbling(tumbling)) if tumbling.round.held.is_none() => {
-            // Nobody has bet; the dice are spun again.
+            // Nobody has bet: the table becomes ready, and the dice are spun again.
             draft.record(source, Body::RoundAbandoned(RoundAbandoned { base: None }));
         }
         Mode::Open(_) => {}

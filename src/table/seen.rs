@@ -69,8 +69,8 @@ pub(crate) struct TumblerSeen {
     pub(crate) spinning_at_base: Option<u32>,
     /// When the cover went off for a round that was held, or voided, for want of a bell.
     pub(crate) early_off: Option<Uptime>,
-    /// A spin that began before bets opened and became known afterwards.
-    pub(crate) late_spin: bool,
+    /// A spin that began before bets opened and became known afterwards, or that a supervisor accepted while it lasted.
+    pub(crate) tolerated_spin: bool,
     /// When a bell last rang in `ready` without a tumble.
     pub(crate) bell_without_tumble: Option<Uptime>,
     /// A fault that stands, so that it is declared once.
@@ -118,6 +118,8 @@ pub(crate) struct EntrySeen {
     pub(crate) number: u32,
     /// The host's own copy of the last keys.
     pub(crate) keys: Vec<Pressed>,
+    /// A key that this game doesn't have was pressed in this entry.
+    pub(crate) unknown_key: bool,
     /// When a key of any entry was last taken.
     pub(crate) last_key_at: Option<Uptime>,
     /// When an entry was last refused.

@@ -196,8 +196,9 @@ pub(crate) fn round(look: &Look<'_>, now: Uptime) -> RoundView {
     };
     match phase {
         Some(Phase::Ready(_)) | None => {}
-        Some(Phase::Tumbling(tumbling)) => view.spins = Some(tumbling.spins),
-        Some(Phase::Betting(betting)) => view.spins = Some(betting.spins),
+        Some(Phase::Tumbling(_) | Phase::Betting(_)) => {
+            view.spins = phase.and_then(Phase::round).map(|round| round.spins)
+        }
         Some(Phase::Closed(_) | Phase::Landed(_)) => view.bets_closed = true,
         Some(Phase::Entered(entered)) => {
             view.bets_closed = true;
@@ -321,7 +322,7 @@ fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Possible> {
             }
             acts
         }
-        Phase::Tumbling(tumbling) if tumbling.spins < play::SPINS_NEEDED => {
+        Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => {
             vec![can("", "Spin the dice further: at least three spins."), VOID, CLOSE]
         }
         Phase::Tumbling(_) => vec![

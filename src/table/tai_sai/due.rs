@@ -94,7 +94,7 @@ pub(crate) fn bets_open_at(look: &Look<'_>) -> Option<Uptime> {
         return None;
     };
     let seen = &look.seen.tumbler;
-    let waits = tumbling.spins < play::SPINS_NEEDED
+    let waits = tumbling.round.spins < play::SPINS_NEEDED
         || is_next_round_held_back(look.state)
         || seen.is_spinning()
         || seen.cover() == Cover::Off
@@ -111,7 +111,9 @@ pub(crate) fn cover_at(look: &Look<'_>) -> Option<Uptime> {
             let bell_at = seen.bell_without_tumble?;
             (seen.off_at? >= bell_at).then_some(off_at + tumbler::COVER_OFF)
         }
-        Phase::Tumbling(tumbling) if tumbling.spins < play::SPINS_NEEDED => Some(off_at + tumbler::COVER_OFF),
+        Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => Some(off_at + tumbler::COVER_OFF),
+        // Found off while nobody watched, and the terminal has said that no bell rang.
+        Phase::Betting(_) if seen.off_while_away && look.state.is_online(DeviceKind::Terminal) => Some(off_at),
         Phase::Tumbling(_) | Phase::Betting(_) => Some(off_at + play::BELL_LATE),
         Phase::Closed(_) => Some(off_at + tumbler::COVER_OFF),
         Phase::Landed(_) | Phase::Entered(_) => None,
@@ -156,6 +158,15 @@ pub(crate) fn lamps_are_known(look: &Look<'_>) -> bool {
         return false;
     };
     entered.fault_declared || entered.proof == Proof::Lit || lamps::prove_nothing(look, entered)
+}
+
+/// The round ends: what is only counted yet is written in it, as far as there is room beside its end.
+pub(crate) fn round_ends(draft: &mut Draft<'_>) {
+    const ITS_END: usize = 8;
+    draft.reserve(ITS_END);
+    entry::write_counts(draft, entry::Which::OfRound);
+    lamps::write_flicker(draft, entry::Which::OfRound);
+    draft.reserve(0);
 }
 
 /// The daemon stops: what is only counted yet is written now.

@@ -43,15 +43,26 @@ pub(crate) fn key(draft: &mut Draft<'_>, key: Key, entry: u32, at: Uptime) {
     let keys = &mut draft.seen.entry.keys;
     if key == Key::NoSpin || keys.iter().any(|pressed| pressed.key == Key::NoSpin) {
         keys.clear();
+        draft.seen.entry.unknown_key = false;
     }
+    let keys = &mut draft.seen.entry.keys;
     if keys.len() >= KEYS {
         keys.remove(0);
     }
     keys.push(Pressed { key, at });
+    draft.seen.entry.unknown_key |= !is_known(key);
     draft.seen.entry.last_key_at = Some(draft.now);
     draft.seen.readout.notice = None;
     draft.seen.readout.in_force = false;
     draft.seen.readout.numbers_hidden = true;
+}
+
+fn is_known(key: Key) -> bool {
+    match key {
+        Key::Number(number) => (1..=6).contains(&number),
+        Key::NoSpin => true,
+        Key::Other(_) => false,
+    }
 }
 
 /// Keys or an ENTER that are too old to count; `enter` also ends the entry.
@@ -135,6 +146,10 @@ fn no_spin(draft: &mut Draft<'_>) -> Result<(), Refused> {
 
 /// Three numbers that the gateway's own copy has as well.
 fn numbers(draft: &Draft<'_>, shown: &[Key]) -> Result<[u8; 3], Code> {
+    if draft.seen.entry.unknown_key {
+        // It makes the entry refused, even when later keys have pushed it out.
+        return Err(rejection::UNKNOWN_KEY);
+    }
     let mut numbers = Vec::with_capacity(KEYS);
     for key in shown {
         match key {
@@ -353,6 +368,8 @@ fn write_repeated(draft: &mut Draft<'_>, repeated: &Repeated) {
 pub(crate) enum Which {
     /// Those whose time is over, or whose round is.
     Due,
+    /// Those of the running round, which ends.
+    OfRound,
     /// All: the daemon stops.
     All,
 }
@@ -371,7 +388,7 @@ pub(crate) fn write_counts(draft: &mut Draft<'_>, which: Which) {
     let round = draft.state.round_id();
     let mut kept = Vec::new();
     for repeated in std::mem::take(&mut draft.seen.refusals) {
-        let due = which == Which::All || repeated.since + REPEATS <= draft.now || repeated.round != round;
+        let due = which != Which::Due || repeated.since + REPEATS <= draft.now || repeated.round != round;
         if due && draft.has_room(1) {
             write_repeated(draft, &repeated);
         } else {
@@ -391,6 +408,7 @@ pub(crate) fn counts_at(look: &Look<'_>) -> Option<Uptime> {
 /// The keys pressed so far are gone; the next ones belong to a new entry.
 pub(crate) fn new_number(draft: &mut Draft<'_>) {
     draft.seen.entry.keys.clear();
+    draft.seen.entry.unknown_key = false;
     if draft.seen.entry.number != 0 {
         draft.seen.entry.number = after(draft.seen.entry.number);
     }
@@ -399,6 +417,7 @@ pub(crate) fn new_number(draft: &mut Draft<'_>) {
 /// The terminal was greeted: whatever it holds is not taken.
 pub(crate) fn greeted(draft: &mut Draft<'_>, report: &TerminalReport) {
     draft.seen.entry.keys.clear();
+    draft.seen.entry.unknown_key = false;
     draft.seen.entry.number = after(report.entry);
     draft.seen.readout.in_force = false;
     draft.seen.readout.notice = None;

@@ -45,9 +45,7 @@ pub(crate) fn round_started(state: &mut State, envelope: Envelope<'_>, started: 
                 ..Round::default()
             },
             base: ready.base,
-            spins: 0,
             quiet_since: envelope.at,
-            unbroken: true,
         }))
     });
 }
@@ -56,13 +54,11 @@ pub(crate) fn tumbler_spun(state: &mut State, envelope: Envelope<'_>, spun: &Tum
     step(state, |phase| {
         let mut next = phase.clone();
         if let Phase::Tumbling(tumbling) = &mut next {
-            tumbling.spins = spun.spins;
             tumbling.quiet_since = envelope.at;
         }
-        if let Phase::Betting(betting) = &mut next {
-            betting.spins = spun.spins;
-        }
-        next.round_mut()?.counters = spun.counters.map(Count::from);
+        let round = next.round_mut()?;
+        round.spins = spun.spins;
+        round.counters = spun.counters.map(Count::from);
         Some(next)
     });
 }
@@ -79,7 +75,6 @@ pub(crate) fn bets_opened(state: &mut State, envelope: Envelope<'_>, opened: &Be
             opened_at: envelope.at,
             bell: opened.bell.as_ref().map(Into::into).unwrap_or_default(),
             unbroken: true,
-            spins: opened.spins,
         }))
     });
 }
@@ -340,7 +335,6 @@ pub(crate) fn rearm(phase: &mut Phase, at: Uptime) {
         }
         Phase::Tumbling(tumbling) => {
             tumbling.quiet_since = at;
-            tumbling.unbroken = false;
         }
         Phase::Betting(betting) => {
             // Bets opened before this run: everything that happens in it is later.
@@ -365,10 +359,8 @@ pub(crate) fn link_broke(phase: &mut Phase, kind: DeviceKind) {
         DeviceKind::Tumbler | DeviceKind::Terminal => {}
         DeviceKind::LayoutLamps | DeviceKind::ResultLights => return,
     }
-    match phase {
-        Phase::Tumbling(tumbling) => tumbling.unbroken = false,
-        Phase::Betting(betting) => betting.unbroken = false,
-        Phase::Ready(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {}
+    if let Phase::Betting(betting) = phase {
+        betting.unbroken = false;
     }
 }
 
@@ -438,9 +430,16 @@ fn tumbler_online(phase: &mut Phase, before: Option<&Known>, serial_number: &str
         Phase::Tumbling(tumbling) => {
             if !(same && tumbling.base.is_some()) {
                 tumbling.base = found;
-                tumbling.spins = 0;
-                tumbling.round.counters = found;
+                tumbling.round.spins = 0;
+            } else if !in_this_run {
+                // What was recorded counts; what was spun while the table was away doesn't.
+                let spins = tumbling.round.spins;
+                tumbling.base = found.map(|count| Count {
+                    spins: count.spins.wrapping_sub(spins),
+                    ..count
+                });
             }
+            tumbling.round.counters = found;
         }
         // The round is held for a difference; what counts is accepted with its resumption.
         Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {}

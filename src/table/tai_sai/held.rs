@@ -11,7 +11,7 @@ use crate::table::event::{
 use crate::table::input::{Contact, Cover, DeviceKind};
 use crate::table::locks;
 use crate::table::tai_sai::phase::{After, Count, Phase, Ready};
-use crate::table::tai_sai::{entry, tumbler};
+use crate::table::tai_sai::{due, entry, tumbler};
 use crate::time::Uptime;
 
 /// Holds the round, unless it is held already.
@@ -69,7 +69,8 @@ pub(crate) fn hold_if_moved(draft: &mut Draft<'_>, expected: Option<Count>) {
     let (Some(expected), Some(count)) = (expected, draft.seen.tumbler.count()) else {
         return;
     };
-    if expected != count || draft.seen.tumbler.is_spinning() {
+    let spinning = draft.seen.tumbler.is_spinning() && !draft.seen.tumbler.tolerated_spin;
+    if expected != count || spinning {
         hold(draft, RoundHeldCause::ActivityWhileAway);
     }
 }
@@ -126,7 +127,7 @@ pub(crate) fn open_bets(draft: &mut Draft<'_>, source: Source) {
         counters: draft.counters(),
         bell: Some(draft.bell().named(Contact::Bell)),
         offline,
-        spins: tumbling.spins,
+        spins: tumbling.round.spins,
     };
     draft.record(source, Body::BetsOpened(opened));
 }
@@ -189,6 +190,7 @@ pub(crate) enum Declared {
 
 /// The round is void.
 pub(crate) fn void(draft: &mut Draft<'_>, source: Source, reason: RoundVoidedReason, declared: Declared) {
+    due::round_ends(draft);
     let text = crate::table::citation::void_reason(reason).map_or("no reason was stated", |reason| reason.text());
     let voided = RoundVoided {
         reason: reason as i32,

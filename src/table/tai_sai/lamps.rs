@@ -136,6 +136,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
         return;
     };
     let mismatches = draft.layout.mismatches(&wanted, &measured.lit);
+    restored(draft, &wanted, &mismatches);
     if mismatches.is_empty() && entered.as_ref().is_some_and(|entered| entered.proof != Proof::Lit) {
         if let Some(entered) = &entered
             && draft.has_room(1)
@@ -156,7 +157,6 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
         draft.seen.lamps.judged = true;
         failures(draft, entered.as_ref(), &mismatches);
     }
-    restored(draft, &wanted, &mismatches);
 }
 
 /// Names what failed, and holds the next round back (r7.3, r7.4).
@@ -298,7 +298,7 @@ pub(crate) fn write_flicker(draft: &mut Draft<'_>, which: Which) {
     let round = draft.state.round_id();
     let mut kept = Vec::new();
     for flicker in std::mem::take(&mut draft.seen.lamps.flicker) {
-        let due = which == Which::All || flicker.since + FLICKERS <= draft.now || flicker.round != round;
+        let due = which != Which::Due || flicker.since + FLICKERS <= draft.now || flicker.round != round;
         if !due || !draft.has_room(2) {
             kept.push(flicker);
             continue;

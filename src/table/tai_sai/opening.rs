@@ -234,7 +234,8 @@ pub(crate) fn tumbler(draft: &mut Draft<'_>) {
         return;
     };
     let spun = count.spins.wrapping_sub(before.spins);
-    if spun == 0 || recorded || draft.seen.tumbler.is_spinning() {
+    let motion = draft.seen.tumbler.report.as_ref().map(|report| report.motion);
+    if spun == 0 || recorded || matches!(motion, Some(Motion::Spinning | Motion::Fault)) {
         return;
     }
     let source = Source::gateway().with_device(draft.device(DeviceKind::Tumbler));

@@ -84,6 +84,8 @@ pub(crate) struct Round {
     pub(crate) layout: String,
     /// The tumbler's counters, as last recorded or accepted by a supervisor.
     pub(crate) counters: Option<Count>,
+    /// Spins recorded so far.
+    pub(crate) spins: u32,
     /// It waits for a supervisor.
     pub(crate) held: Option<Held>,
     /// Holds that a supervisor has ended: the same cause doesn't hold the round again by itself.
@@ -104,12 +106,8 @@ pub(crate) struct Tumbling {
     pub(crate) round: Round,
     /// The counters from which spins count.
     pub(crate) base: Option<Count>,
-    /// Recorded so far.
-    pub(crate) spins: u32,
     /// From here the tumbler must be at rest for bets to open.
     pub(crate) quiet_since: Uptime,
-    /// Tumbler and terminal have been up since the round started.
-    pub(crate) unbroken: bool,
 }
 
 /// Bets are open.
@@ -122,8 +120,6 @@ pub(crate) struct Betting {
     pub(crate) bell: ContactCount,
     /// Tumbler and terminal have been up since bets opened.
     pub(crate) unbroken: bool,
-    /// Spins of the tumble.
-    pub(crate) spins: u32,
 }
 
 /// Bets are closed, the dice covered.

@@ -54,11 +54,20 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
 pub(crate) fn cover_is_off(draft: &mut Draft<'_>) {
     match draft.phase() {
         Some(Phase::Ready(_)) => not_activated(draft),
-        Some(Phase::Tumbling(tumbling)) if tumbling.spins < SPINS_NEEDED => {
+        Some(Phase::Tumbling(tumbling)) if tumbling.round.spins < SPINS_NEEDED => {
+            draft.seen.tumbler.exposed_at = None;
             held::hold(draft, RoundHeldCause::TumblerShort);
         }
-        Some(Phase::Tumbling(tumbling)) => exposed_early(draft, tumbling.unbroken),
-        Some(Phase::Betting(betting)) => exposed_early(draft, betting.unbroken),
+        // Bets were not open yet: whether a bell rang in the rest is a supervisor's to say.
+        Some(Phase::Tumbling(_)) => exposed_early(draft, Links::Broken),
+        Some(Phase::Betting(betting)) => exposed_early(
+            draft,
+            if betting.unbroken {
+                Links::Unbroken
+            } else {
+                Links::Broken
+            },
+        ),
         Some(Phase::Closed(_)) => {
             let source = draft.dealer_at_tumbler();
             held::uncover(draft, source, Uncovered::Seen(Missed::Live));
@@ -80,12 +89,19 @@ fn not_activated(draft: &mut Draft<'_>) {
     }
 }
 
+/// Whether tumbler and terminal have been up without a break since bets opened.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Links {
+    Unbroken,
+    Broken,
+}
+
 /// No bell came in time: void when nothing can have been missed, else a supervisor decides.
-fn exposed_early(draft: &mut Draft<'_>, unbroken: bool) {
+fn exposed_early(draft: &mut Draft<'_>, links: Links) {
     let seen = &mut draft.seen.tumbler;
     seen.early_off = seen.off_at.or(seen.exposed_at);
     seen.exposed_at = None;
-    if unbroken {
+    if links == Links::Unbroken {
         let source = Source::gateway();
         held::void(draft, source, RoundVoidedReason::AExposedEarly, Declared::ByGateway);
     } else {

@@ -77,6 +77,7 @@ pub(crate) fn by_cover(draft: &mut Draft<'_>) {
 }
 
 fn settle(draft: &mut Draft<'_>, source: Source, entered: &Entered, how: How) {
+    due::round_ends(draft);
     let settled = RoundSettled {
         implied: how == How::ByCover,
         provisional: how == How::ByCover,

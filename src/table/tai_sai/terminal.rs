@@ -166,7 +166,7 @@ fn bell_in_tumble(draft: &mut Draft<'_>, tumbling: &Tumbling, at: Uptime) {
         }
         return draft.notice(rejection::LOCKED);
     }
-    if tumbling.spins < play::SPINS_NEEDED {
+    if tumbling.round.spins < play::SPINS_NEEDED {
         return draft.notice(rejection::BELL_WITHOUT_TUMBLE);
     }
     if draft.seen.tumbler.is_spinning() || due::is_next_round_held_back(&draft.state) {

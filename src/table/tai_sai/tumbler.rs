@@ -9,7 +9,7 @@ use crate::table::event::{
 use crate::table::input::{Cover, DeviceIdentity, DeviceKind, Flatness, Motion, TumblerReport};
 use crate::table::mode::Mode;
 use crate::table::tai_sai::held::Missed;
-use crate::table::tai_sai::phase::{Betting, Count, Phase};
+use crate::table::tai_sai::phase::{Count, Phase};
 use crate::table::tai_sai::{held, opening, play};
 use crate::time::Uptime;
 use std::time::Duration;
@@ -30,7 +30,6 @@ pub(crate) fn report(draft: &mut Draft<'_>, report: &TumblerReport, happened: Op
         draft,
         report.motion == Motion::Fault || report.fault_code != 0,
         report.fault_code,
-        "",
     );
     dice(draft);
 }
@@ -49,7 +48,7 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
     let base = base_of(draft);
     draft.seen.tumbler.report = Some(report.clone());
     draft.seen.tumbler.rest_at = draft.now;
-    draft.seen.tumbler.late_spin = false;
+    draft.seen.tumbler.tolerated_spin = false;
     cover(draft, report.cover, draft.now);
     if report.cover == Cover::Off && !was_off {
         draft.seen.tumbler.off_while_away = true;
@@ -72,7 +71,6 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
         draft,
         report.motion == Motion::Fault || report.fault_code != 0,
         report.fault_code,
-        "",
     );
     match draft.phase() {
         None => opening::tumbler(draft),
@@ -146,36 +144,38 @@ fn motion(draft: &mut Draft<'_>, old: Option<&TumblerReport>, report: &TumblerRe
             }
             count(draft, Reported::Live);
         }
-        Some(Phase::Betting(betting)) => {
-            if began && at < betting.opened_at {
-                // "At least three" is never punished: it began in the tumble and became known too late.
-                draft.seen.tumbler.late_spin = true;
-            }
-            if !draft.seen.tumbler.late_spin {
+        Some(Phase::Betting(betting)) if began && at < betting.opened_at => {
+            // "At least three" is never punished: it began in the tumble and became known too late.
+            draft.seen.tumbler.tolerated_spin = true;
+        }
+        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
+            if !draft.seen.tumbler.tolerated_spin {
                 out_of_turn(draft, moved);
             } else if !spinning {
-                draft.seen.tumbler.late_spin = false;
-                late_spin(draft, &betting);
+                draft.seen.tumbler.tolerated_spin = false;
+                tolerated(draft);
             }
         }
-        Some(Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => out_of_turn(draft, moved),
     }
 }
 
-/// A spin that counted for the tumble ended after bets were open.
-fn late_spin(draft: &mut Draft<'_>, betting: &Betting) {
-    let source = draft.dealer_at_tumbler();
-    let before = betting.round.counters.unwrap_or_default();
+/// A spin ended that began in the tumble, or that a supervisor has accepted: from here its counters are those of the round.
+fn tolerated(draft: &mut Draft<'_>) {
+    let Some(round) = draft.phase().and_then(|phase| phase.round().cloned()) else {
+        return;
+    };
+    let before = round.counters.unwrap_or_default();
     let more = draft
         .seen
         .tumbler
         .count()
         .map_or(0, |count| count.spins.wrapping_sub(before.spins));
     let spun = TumblerSpun {
-        spins: betting.spins.saturating_add(more),
+        spins: round.spins.saturating_add(more),
         counters: draft.counters(),
         while_away: false,
     };
+    let source = draft.dealer_at_tumbler();
     draft.record(source, Body::TumblerSpun(spun));
 }
 
@@ -228,7 +228,7 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
     let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
         return;
     };
-    if spinning || counted <= tumbling.spins {
+    if spinning || counted <= tumbling.round.spins {
         return;
     }
     if let Some(held) = &tumbling.round.held
@@ -237,6 +237,9 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
         // "Spun further with the cover on": what the hold asked for.
         held::resumed(draft, RoundHeldCause::TumblerShort, Source::gateway());
     }
+    // Dice that were seen are mixed again.
+    draft.seen.tumbler.exposed_at = None;
+    draft.seen.tumbler.early_off = None;
     let spun = TumblerSpun {
         spins: counted,
         counters: Some(count.into()),
@@ -267,20 +270,15 @@ pub(crate) fn start_round(draft: &mut Draft<'_>, while_away: bool) {
 }
 
 /// A fault of the tumbler: the next round waits, and one whose dice lie under the cover or before the entry is held.
-pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32, text: &str) {
+pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32) {
     let was = std::mem::replace(&mut draft.seen.tumbler.faulty, faulty);
     if !faulty || was {
         return;
     }
-    let named = if text.is_empty() {
-        String::new()
-    } else {
-        format!(" ({text})")
-    };
     let locked = TableLocked {
         reason: TableLockedReason::Tumbler as i32,
         kind: TableLockedKind::HoldNext as i32,
-        text: format!("The tumbler reports fault {code}{named}: have it rectified before the next round."),
+        text: format!("The tumbler reports fault {code}: have it rectified before the next round."),
     };
     if !draft
         .state
