@@ -5,6 +5,8 @@
 
 pub mod clock;
 mod inputs;
+#[cfg(test)]
+mod loop_tests;
 mod notify;
 mod outlets;
 mod recorder;
