@@ -222,6 +222,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
             watchdog: Watchdog::from_environment(),
             clock: its_clock,
             now: crate::time::Uptime::ZERO,
+            unseen: Vec::new(),
         };
         table_loop.run().await
     });

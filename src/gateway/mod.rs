@@ -11,6 +11,7 @@ mod notify;
 mod outlets;
 mod recorder;
 mod restore;
+pub mod rounds;
 mod self_test;
 mod start;
 mod store;
@@ -23,6 +24,7 @@ mod volatile;
 
 pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
+pub use rounds::{RoundEnd, RoundView, Rounds};
 pub use start::{Running, start};
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 

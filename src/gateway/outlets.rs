@@ -3,7 +3,7 @@
 
 use super::view::{StateView, TableView};
 use crate::device::{DeviceHandle, Wish};
-use crate::table::event::{Body, Event, Head, TableState};
+use crate::table::event::{Event, Head, TableState};
 use crate::table::indicators::{DeviceCommand, Indicators, Readout};
 use crate::table::input::DeviceKind;
 use std::sync::Arc;
@@ -128,17 +128,9 @@ impl Outlets {
         });
     }
 
-    /// People who look see what an opening has recorded.
+    /// People who look see rounds and opening checks as the events tell them.
     pub(super) fn note(&self, events: &[Event]) {
-        let opening = |event: &Event| {
-            matches!(
-                event.body,
-                Some(Body::OpeningStarted(_) | Body::OpeningCheckRecorded(_))
-            )
-        };
-        if events.iter().any(opening) {
-            self.change_view(|view| events.iter().for_each(|event| view.note(event)));
-        }
+        self.change_view(|view| events.iter().for_each(|event| view.note(event)));
     }
 
     /// People who look learn that nothing can be recorded; the floor is told nothing.

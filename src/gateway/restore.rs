@@ -4,6 +4,7 @@
 use super::GatewayConfig;
 use super::clock::Synchronisation;
 use super::recorder::{Batch, Recorder, TooLarge, gateway_fact};
+use super::rounds::Rounds;
 use super::table_loop::condition_input;
 use crate::journal::{Carried, Journal, MovedAside, Opened, ReadError, Reader, Seqno, decode};
 use crate::rules::RULES_VERSION;
@@ -29,6 +30,8 @@ pub(super) struct Begun {
     pub(super) tail: u64,
     pub(super) cursor: Seqno,
     pub(super) undelivered: Vec<MovedAside>,
+    /// For people who look.
+    pub(super) rounds: Rounds,
 }
 
 /// Everything that a start needs to know of this program and this run.
@@ -79,6 +82,7 @@ pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> 
         Some(fresh) => (Some((fresh.reason, fresh.predecessor, fresh.text)), fresh.carried),
         None => (None, None),
     };
+    let rounds = recent_rounds(journal.path(), head.seqno);
     let source = carried.unwrap_or(Carried { checkpoint, tail });
     let names = (config.site.as_str(), config.table.as_str());
     let mut recorder = Recorder::new(names, &run.run_id, head, run.clock.clone(), run.synchronisation.clone());
@@ -109,7 +113,24 @@ pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> 
         tail,
         cursor,
         undelivered,
+        rounds,
     })
+}
+
+/// Events that are read again to show the last rounds: some forty rounds, a millisecond or two.
+const READ_AGAIN: u64 = 600;
+
+/// The last rounds, as far as a few pages of the journal tell them. What can't be read isn't shown.
+fn recent_rounds(path: &Path, newest: Seqno) -> Rounds {
+    let mut rounds = Rounds::default();
+    let from = newest.saturating_sub(READ_AGAIN) + 1;
+    let records = Reader::open(path).and_then(|mut reader| reader.page(from, newest, usize::MAX));
+    for record in records.unwrap_or_default() {
+        if let Ok(event) = decode(&record) {
+            rounds.note(&event);
+        }
+    }
+    rounds
 }
 
 /// The first append of this run.

@@ -5,6 +5,7 @@ use super::inputs::Inputs;
 use super::notify::{self, Watchdog};
 use super::outlets::{Device, Outlets};
 use super::restore::{self, Begun, Run, told};
+use super::rounds::Rounds;
 use super::self_test::AfterFailure;
 use super::store::JournalStore;
 use super::table_loop::{Ended, TableLoop};
@@ -198,7 +199,7 @@ impl House {
     }
 
     /// The table plays until it is asked to stop, or until its journal has to begin anew.
-    async fn play(&mut self, begun: Begun) -> Then {
+    async fn play(&mut self, mut begun: Begun) -> Then {
         let outlets = Outlets {
             devices: self.start_devices(),
             view: self.view.clone(),
@@ -208,7 +209,11 @@ impl House {
         let journal = begun.journal.clone();
         self.fault.send_replace(String::new());
         outlets.publish(begun.table.state(), begun.recorder.head());
-        outlets.change_view(|view| journal.path().clone_into(&mut view.journal.path));
+        let rounds = std::mem::take(&mut begun.rounds);
+        outlets.change_view(|view| {
+            view.rounds = rounds;
+            journal.path().clone_into(&mut view.journal.path);
+        });
         self.verify_rest(&journal);
         let uplink = self.start_uplink(&begun);
         self.inputs.keep(std::iter::once(Input::Started), std::iter::empty());
@@ -223,6 +228,7 @@ impl House {
             watchdog: Watchdog::from_environment(),
             clock: self.run.clock.clone(),
             now: self.run.clock.uptime(),
+            unseen: Vec::new(),
         };
         let ended = table_loop.run().await;
         // The ports close with the loop; the floor gets what is left meanwhile.
@@ -335,6 +341,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
             mode: "self_test".to_owned(),
             ..StateView::default()
         },
+        rounds: Rounds::default(),
         checks: Vec::new(),
         fault: None,
         approval_enforced: config.game.approved_serials.is_some(),

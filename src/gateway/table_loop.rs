@@ -10,7 +10,7 @@ use super::restore::checkpoint_after;
 use super::store::{Pending, Store};
 use super::upkeep::Upkeep;
 use crate::table::Table;
-use crate::table::event::{Body, EventSetAside, Fact, GatewayStopped};
+use crate::table::event::{Body, Event, EventSetAside, Fact, GatewayStopped};
 use crate::table::input::{Arrival, Condition, Input};
 use crate::time::{Clock, Uptime};
 use crate::uplink::Notice;
@@ -32,6 +32,8 @@ pub(super) struct TableLoop<'a> {
     pub(super) clock: Arc<dyn Clock>,
     /// Time never runs backwards for the table, whatever queue an input came through.
     pub(super) now: Uptime,
+    /// Durable events that people who look haven't been shown yet: lamps come first.
+    pub(super) unseen: Vec<Event>,
 }
 
 /// Why the loop ended.
@@ -91,7 +93,7 @@ impl TableLoop<'_> {
             asked.answer(answer.map_err(Refusal::Rejected));
         }
         if recorded {
-            self.outlets.publish(self.table.state(), self.recorder.head());
+            self.publish();
             self.checkpoint_when_due().await?;
         }
         Ok(())
@@ -113,20 +115,26 @@ impl TableLoop<'_> {
     pub(super) async fn append(&mut self, pending: Pending, batch: Batch) -> Result<(), Trouble> {
         let began = self.clock.uptime();
         pending.await.map_err(|text| Trouble { text })?;
-        self.fold(&batch);
+        self.fold(batch);
         let now = self.clock.uptime();
         self.upkeep.appended(now, now.since(began));
         Ok(())
     }
 
     /// What is durable has happened.
-    pub(super) fn fold(&mut self, batch: &Batch) {
-        self.recorder.committed(batch);
+    pub(super) fn fold(&mut self, batch: Batch) {
+        self.recorder.committed(&batch);
         for event in &batch.events {
             self.table.apply(event);
         }
-        self.outlets.note(&batch.events);
         self.upkeep.recorded(&batch.events);
+        self.unseen.extend(batch.events);
+    }
+
+    /// Everybody who looks, and the floor, learn of the state after the newest event.
+    pub(super) fn publish(&mut self) {
+        self.outlets.note(&std::mem::take(&mut self.unseen));
+        self.outlets.publish(self.table.state(), self.recorder.head());
     }
 
     /// An input of the gateway's own.
@@ -170,7 +178,7 @@ impl TableLoop<'_> {
                 return Ok(());
             }
             self.record(vec![fact]).await?;
-            self.outlets.publish(self.table.state(), self.recorder.head());
+            self.publish();
         }
         if self.table.is_between_rounds() && self.upkeep.take_tidy() {
             self.store.tidy();
@@ -196,7 +204,7 @@ impl TableLoop<'_> {
         };
         match last {
             Ok(()) => {
-                self.outlets.publish(self.table.state(), self.recorder.head());
+                self.publish();
                 Ended::Stopped
             }
             Err(trouble) => {

@@ -1,6 +1,7 @@
 //! What the gateway's own tests share: a clock whose wall jumps when told to.
 
 use super::inputs::Asked;
+use super::rounds::Rounds;
 use super::view::{JournalView, StateView, TableView};
 use super::{Handle, Reports};
 use crate::table::event::ClockQuality;
@@ -75,6 +76,7 @@ pub(crate) fn view() -> TableView {
         style: Some("A".into()),
         layout: "appendix-1".into(),
         state: StateView::default(),
+        rounds: Rounds::default(),
         checks: Vec::new(),
         fault: None,
         approval_enforced: false,

@@ -205,7 +205,7 @@ impl TableLoop<'_> {
         self.now = self.now.max(now);
         if self.recorder.clock_has_stepped() {
             self.record(Vec::new()).await?;
-            self.outlets.publish(self.table.state(), self.recorder.head());
+            self.publish();
         }
         self.recorder.follow_slewing();
         if let Some((text, standing)) = self.upkeep.slow_changed(now) {
@@ -268,7 +268,7 @@ impl TableLoop<'_> {
         let records = std::mem::take(&mut batch.records);
         self.append(self.store.append_and_expire(records, through), batch)
             .await?;
-        self.outlets.publish(self.table.state(), self.recorder.head());
+        self.publish();
         tracing::info!(through, "old events were deleted");
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! What may be looked at from outside: plain values for `status`, the results display and a watcher. Nobody who looks can
 //! hold anybody up: the loop overwrites one slot, readers take it when they like.
 
+use super::rounds::Rounds;
 use crate::table::event::{self, Body, ClockQuality, Event, TableState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub struct TableView {
     pub layout: String,
     /// Mode, phase, round, locks, alerts.
     pub state: StateView,
+    /// The running round, and those that ended last.
+    pub rounds: Rounds,
     /// What the newest opening has recorded, the newest record of each check.
     pub checks: Vec<CheckView>,
     /// Why the table can't play at all: the self-test failed, or nothing can be recorded.
@@ -113,8 +116,9 @@ pub struct DeviceView {
 }
 
 impl TableView {
-    /// Keeps what an opening records.
+    /// Takes in one event: rounds, and what an opening records.
     pub(super) fn note(&mut self, event: &Event) {
+        self.rounds.note(event);
         match &event.body {
             Some(Body::OpeningStarted(_)) => self.checks.clear(),
             Some(Body::OpeningCheckRecorded(recorded)) => {
@@ -171,7 +175,7 @@ fn device(device: &event::DeviceState) -> DeviceView {
     }
 }
 
-fn word(name: &str, prefix: &str) -> String {
+pub(super) fn word(name: &str, prefix: &str) -> String {
     name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
 }
 

@@ -133,11 +133,11 @@ impl TableLoop<'_> {
             "the journal can be written again; the table waits for a supervisor"
         );
         super::notify::status("the journal can be written again: a supervisor must unlock the table");
-        self.fold(&recorded.batch);
+        self.fold(recorded.batch);
         self.table.note(recorded.seen);
         self.upkeep.journal_recovered(self.clock.uptime());
         self.outlets.show(self.table.indicators());
-        self.outlets.publish(self.table.state(), self.recorder.head());
+        self.publish();
         let gone = missed
             .gone
             .into_iter()

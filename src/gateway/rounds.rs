@@ -1,0 +1,225 @@
+//! The running round and those that ended last, as the events tell them: for people who look, and for the results display.
+//! Decides nothing, and is made anew from the journal at a start.
+
+use super::view::word;
+use crate::table::event::{Body, Event};
+use serde::{Deserialize, Serialize};
+
+/// Ended rounds that are kept: more than a display shows.
+pub const ROUNDS_KEPT: usize = 100;
+
+/// A round.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct RoundView {
+    /// Its number.
+    pub round_id: u64,
+    /// Spins counted for it.
+    pub spins: u32,
+    /// Keys as they were pressed for the result; empty before it.
+    pub pressed: Vec<u32>,
+    /// The result, sorted; empty before it.
+    pub faces: Vec<u32>,
+    /// The dealer's call; `None` before the result.
+    pub call: Option<String>,
+    /// Ids of the winning areas.
+    pub areas: Vec<String>,
+    /// The result was amended.
+    pub amended: bool,
+    /// How it ended; `None` while it runs.
+    pub end: Option<RoundEnd>,
+}
+
+/// How a round ended.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoundEnd {
+    /// Wagers were settled.
+    Settled,
+    /// All bets went back, for this reason ("a_not_flat", "not_stated").
+    Void(String),
+    /// The table closed before "no more bets".
+    Abandoned,
+}
+
+/// What is kept of rounds.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Rounds {
+    /// The one that runs.
+    pub running: Option<RoundView>,
+    /// Those that ended, newest first.
+    pub ended: Vec<RoundView>,
+}
+
+impl Rounds {
+    /// Takes in one event.
+    pub(super) fn note(&mut self, event: &Event) {
+        let Some(body) = &event.body else { return };
+        match body {
+            Body::RoundStarted(_) => {
+                self.running = Some(RoundView {
+                    round_id: event.round_id,
+                    ..RoundView::default()
+                });
+            }
+            Body::RoundSettled(_) => self.end(event.round_id, RoundEnd::Settled),
+            Body::RoundAbandoned(_) => self.end(event.round_id, RoundEnd::Abandoned),
+            Body::RoundVoided(voided) => {
+                let reason = word(voided.reason().as_str_name(), VOID_PREFIX);
+                self.end(event.round_id, RoundEnd::Void(reason));
+            }
+            Body::VoidReasonStated(stated) => {
+                let reason = word(stated.reason().as_str_name(), VOID_PREFIX);
+                if let Some(round) = self.ended.iter_mut().find(|round| round.round_id == event.round_id) {
+                    round.end = Some(RoundEnd::Void(reason));
+                }
+            }
+            Body::RoundReopened(_) | Body::VoidWithdrawn(_) => self.take_back(event.round_id),
+            other => {
+                if let Some(round) = self.running.as_mut().filter(|round| round.round_id == event.round_id) {
+                    round.note(other);
+                }
+            }
+        }
+    }
+
+    fn end(&mut self, round_id: u64, end: RoundEnd) {
+        // A start in the middle of a round may know only its end.
+        let mut round = self
+            .running
+            .take_if(|round| round.round_id == round_id)
+            .unwrap_or(RoundView {
+                round_id,
+                ..RoundView::default()
+            });
+        round.end = Some(end);
+        self.ended.insert(0, round);
+        self.ended.truncate(ROUNDS_KEPT);
+    }
+
+    fn take_back(&mut self, round_id: u64) {
+        if let Some(at) = self.ended.iter().position(|round| round.round_id == round_id) {
+            let mut round = self.ended.remove(at);
+            round.end = None;
+            self.running = Some(round);
+        }
+    }
+}
+
+/// What the enum's names begin with.
+const VOID_PREFIX: &str = "ROUND_VOIDED_REASON_";
+
+impl RoundView {
+    fn note(&mut self, body: &Body) {
+        if let Body::TumblerSpun(spun) = body {
+            self.spins = spun.spins;
+        }
+        if let Body::ResultEntered(result) = body {
+            self.pressed.clone_from(&result.pressed);
+            self.faces.clone_from(&result.faces);
+            self.call = Some(result.call.clone());
+            self.areas = result.areas.iter().map(|area| area.id.clone()).collect();
+        }
+        if let Body::ResultAmended(result) = body {
+            self.pressed.clone_from(&result.pressed);
+            self.faces.clone_from(&result.faces);
+            self.call = Some(result.call.clone());
+            self.areas = result.areas.iter().map(|area| area.id.clone()).collect();
+            self.amended = true;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::event::{
+        ResultAmended, ResultEntered, RoundReopened, RoundSettled, RoundStarted, RoundVoided, RoundVoidedReason,
+        VoidReasonStated, VoidWithdrawn,
+    };
+
+    fn fold(events: &[(u64, Body)]) -> Rounds {
+        let mut rounds = Rounds::default();
+        for (round_id, body) in events {
+            rounds.note(&Event {
+                round_id: *round_id,
+                body: Some(body.clone()),
+                ..Event::default()
+            });
+        }
+        rounds
+    }
+
+    fn started() -> Body {
+        Body::RoundStarted(RoundStarted::default())
+    }
+
+    fn entered(faces: [u32; 3]) -> Body {
+        Body::ResultEntered(ResultEntered {
+            faces: faces.to_vec(),
+            ..ResultEntered::default()
+        })
+    }
+
+    fn settled() -> Body {
+        Body::RoundSettled(RoundSettled::default())
+    }
+
+    #[test]
+    fn rounds_end_and_are_kept_newest_first_with_the_amended_result() {
+        let amended = Body::ResultAmended(ResultAmended {
+            faces: vec![1, 3, 6],
+            ..ResultAmended::default()
+        });
+        let rounds = fold(&[
+            (1, started()),
+            (1, entered([1, 1, 6])),
+            (1, amended),
+            (1, settled()),
+            (2, started()),
+            (2, entered([2, 2, 2])),
+            (2, settled()),
+            (3, started()),
+        ]);
+        let ended: Vec<_> = rounds
+            .ended
+            .iter()
+            .map(|round| (round.round_id, round.faces.as_slice(), round.amended))
+            .collect();
+        assert_eq!(ended, [(2, &[2, 2, 2][..], false), (1, &[1, 3, 6], true)]);
+        assert_eq!(rounds.running.map(|round| round.round_id), Some(3));
+    }
+
+    #[test]
+    fn what_was_settled_or_void_can_be_taken_back() {
+        let reopened = fold(&[
+            (1, started()),
+            (1, settled()),
+            (1, Body::RoundReopened(RoundReopened {})),
+        ]);
+        assert_eq!(
+            (reopened.running.map(|round| round.round_id), reopened.ended.len()),
+            (Some(1), 0)
+        );
+        let mut voided = RoundVoided::default();
+        voided.set_reason(RoundVoidedReason::NotStated);
+        let voided = Body::RoundVoided(voided);
+        let mut stated = VoidReasonStated::default();
+        stated.set_reason(RoundVoidedReason::ANotFlat);
+        let rounds = fold(&[(1, started()), (1, voided.clone()), (1, Body::VoidReasonStated(stated))]);
+        assert_eq!(rounds.ended[0].end, Some(RoundEnd::Void("a_not_flat".into())));
+        let withdrawn = fold(&[
+            (1, started()),
+            (1, voided),
+            (1, Body::VoidWithdrawn(VoidWithdrawn::default())),
+        ]);
+        assert_eq!(withdrawn.running.map(|round| round.end), Some(None));
+    }
+
+    #[test]
+    fn only_so_many_are_kept() {
+        let events: Vec<_> = (1..=500).flat_map(|id| [(id, started()), (id, settled())]).collect();
+        let rounds = fold(&events);
+        assert_eq!(rounds.ended.len(), ROUNDS_KEPT);
+        assert_eq!(rounds.ended[0].round_id, 500);
+    }
+}
