@@ -4,12 +4,16 @@ use super::daemon::configuration;
 use super::ending::{Failure, Status};
 use crate::config::Config;
 use crate::control;
-use crate::gateway::{self, Rooms, Running};
+use crate::display::{self, DisplayConfig, Picture};
+use crate::gateway::{self, Handle, Rooms, Running};
 use crate::journal::OpenError;
 use clap::{Args, ValueEnum};
 use std::error::Error;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 
 /// Arguments of `run`.
 #[derive(Args, Debug)]
@@ -82,6 +86,9 @@ async fn daemon(config: Config) -> Result<(), Failure> {
             return Err(failure);
         }
     };
+    let display = config
+        .display
+        .map(|display| tokio::spawn(show(display, running.handle())));
     running.tell_ready();
     tokio::select! {
         _ = terminate.recv() => tracing::info!("asked to stop"),
@@ -95,7 +102,42 @@ async fn daemon(config: Config) -> Result<(), Failure> {
         _ = interrupt.recv() => tracing::warn!("interrupted again: stopping at once"),
     }
     control.stop().await;
+    if let Some(display) = display {
+        display.abort();
+    }
     Ok(())
+}
+
+/// A display that can't listen is tried again this often: another program may have its port for a while.
+const LISTEN_AGAIN: Duration = Duration::from_secs(30);
+
+/// The results display, beside the table: whatever happens to it, play goes on (NZ Div 9 r7.5).
+async fn show(config: DisplayConfig, handle: Handle) {
+    let mut table = handle.table();
+    let (show, shown) = watch::channel(Arc::new(Picture::of(&table.borrow_and_update(), config.results)));
+    let results = config.results;
+    let draw = async {
+        while table.changed().await.is_ok() {
+            let picture = Picture::of(&table.borrow_and_update(), results);
+            show.send_if_modified(|known| {
+                let differs = **known != picture;
+                if differs {
+                    *known = Arc::new(picture);
+                }
+                differs
+            });
+        }
+    };
+    let listen = async {
+        loop {
+            let bound = |address| tracing::info!(%address, "the results display listens");
+            if let Err(error) = display::serve(&config, shown.clone(), bound).await {
+                tracing::error!("{}", told(&error));
+            }
+            tokio::time::sleep(LISTEN_AGAIN).await;
+        }
+    };
+    tokio::join!(draw, listen);
 }
 
 fn serve(running: &Running, config: &control::ControlConfig) -> Result<control::Control, Failure> {

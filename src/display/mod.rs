@@ -5,6 +5,7 @@
 //! host, and without scripts it reloads itself. A display that is wrong binds nobody (NZ Div 9 r7.5), but people bet by it:
 //! when the connection is lost, or stops being heard, the page says so across its whole width.
 
+mod moment;
 mod page;
 mod picture;
 mod server;

@@ -1,0 +1,157 @@
+//! From the gateway's view to a picture. What the view doesn't say can't be shown.
+
+use super::picture::{Moment, Picture, Round, Shown};
+use crate::gateway::{RoundEnd, RoundView, TableView};
+
+impl Picture {
+    /// What the display shows of this view, with at most `results` ended rounds.
+    #[must_use]
+    pub fn of(view: &TableView, results: usize) -> Picture {
+        Picture {
+            table: view.table.clone(),
+            game: match view.game.as_str() {
+                "tai-sai" => "Tai-sai".to_owned(),
+                other => other.to_owned(),
+            },
+            moment: moment(view),
+            rounds: view.rounds.ended.iter().filter_map(ended).take(results).collect(),
+        }
+    }
+}
+
+fn moment(view: &TableView) -> Moment {
+    if view.fault.is_some() {
+        return Moment::OutOfOrder;
+    }
+    let state = &view.state;
+    match state.mode.as_str() {
+        "closed" => return Moment::Closed,
+        "opening" => return Moment::Opening,
+        "test" => return Moment::Test,
+        "open" => {}
+        _ => return Moment::OutOfOrder,
+    }
+    if state.locks.iter().any(|lock| lock.kind == "freeze") {
+        return Moment::Stopped;
+    }
+    if state.held.is_some() {
+        return Moment::Held;
+    }
+    match state.phase.as_str() {
+        "tumbling" => Moment::Tumbling,
+        "betting" => Moment::BetsOpen,
+        "closed" | "landed" => Moment::NoMoreBets,
+        "entered" => match view.rounds.running.as_ref().and_then(faces) {
+            Some(faces) => Moment::Result { faces },
+            None => Moment::NoMoreBets,
+        },
+        // Between rounds the last one's end is news until the next begins.
+        _ => match view.rounds.ended.first() {
+            Some(RoundView {
+                end: Some(RoundEnd::Void(_)),
+                ..
+            }) => Moment::Void,
+            Some(_) | None => Moment::Waiting,
+        },
+    }
+}
+
+/// A round that players may be shown; one that was abandoned had no result.
+fn ended(round: &RoundView) -> Option<Round> {
+    let shown = match round.end.as_ref()? {
+        RoundEnd::Settled => Shown::Result {
+            faces: faces(round)?,
+            amended: round.amended,
+        },
+        RoundEnd::Void(_) => Shown::Void,
+        RoundEnd::Abandoned => return None,
+    };
+    Some(Round {
+        round_id: round.round_id,
+        shown,
+    })
+}
+
+fn faces(round: &RoundView) -> Option<[u8; 3]> {
+    let faces: Vec<u8> = round.faces.iter().filter_map(|face| u8::try_from(*face).ok()).collect();
+    faces.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::{LockView, testing};
+
+    fn round(round_id: u64, faces: &[u32], end: Option<RoundEnd>) -> RoundView {
+        RoundView {
+            round_id,
+            faces: faces.to_vec(),
+            end,
+            ..RoundView::default()
+        }
+    }
+
+    fn check(change: impl FnOnce(&mut TableView), expected: &Moment) {
+        let mut view = testing::view();
+        view.state.mode = "open".into();
+        change(&mut view);
+        assert_eq!(Picture::of(&view, 20).moment, *expected);
+    }
+
+    #[test]
+    fn every_state_has_its_moment() {
+        check(|view| view.state.phase = "betting".into(), &Moment::BetsOpen);
+        check(|view| view.state.phase = "landed".into(), &Moment::NoMoreBets);
+        check(|view| view.state.mode = "closed".into(), &Moment::Closed);
+        check(|view| view.fault = Some("disk".into()), &Moment::OutOfOrder);
+        check(|view| view.state.mode = "self_test".into(), &Moment::OutOfOrder);
+        check(|view| view.state.held = Some("not_flat".into()), &Moment::Held);
+        check(
+            |view| {
+                view.state.locks.push(LockView {
+                    kind: "freeze".into(),
+                    reason: "seal".into(),
+                });
+            },
+            &Moment::Stopped,
+        );
+        check(
+            |view| {
+                view.state.phase = "entered".into();
+                view.rounds.running = Some(round(1, &[1, 3, 6], None));
+            },
+            &Moment::Result { faces: [1, 3, 6] },
+        );
+        check(
+            |view| view.rounds.ended = vec![round(1, &[], Some(RoundEnd::Void("not_stated".into())))],
+            &Moment::Void,
+        );
+    }
+
+    #[test]
+    fn ended_rounds_are_shown_as_they_ended_and_abandoned_ones_are_not() {
+        let mut view = testing::view();
+        view.rounds.ended = vec![
+            round(3, &[], Some(RoundEnd::Abandoned)),
+            round(2, &[], Some(RoundEnd::Void("a_not_flat".into()))),
+            round(1, &[2, 2, 5], Some(RoundEnd::Settled)),
+        ];
+        let shown = Picture::of(&view, 20).rounds;
+        let amended = false;
+        let faces = [2, 2, 5];
+        assert_eq!(
+            shown,
+            [
+                Round {
+                    round_id: 2,
+                    shown: Shown::Void
+                },
+                Round {
+                    round_id: 1,
+                    shown: Shown::Result { faces, amended }
+                },
+            ]
+        );
+        assert_eq!(Picture::of(&view, 1).rounds.len(), 1);
+    }
+}
