@@ -29,6 +29,7 @@ pub struct Reach {
 /// Which daemon, and in whose name.
 #[derive(Args, Clone, Debug, Default)]
 pub struct Acting {
+    /// Which daemon.
     #[command(flatten)]
     pub reach: Reach,
     /// In whose name root acts; everybody else acts in their own.

@@ -88,7 +88,6 @@ enum Said {
     No,
     /// Do it for me.
     Light,
-    Quit,
 }
 
 impl Opening {
@@ -174,7 +173,7 @@ impl Opening {
             say(&format!("devices: these don't answer:\n{}", away.join("\n")))?;
             match self.ask("Check cable and power. Look again?").await? {
                 Said::Yes | Said::Light => {}
-                Said::No | Said::Quit => {
+                Said::No => {
                     return self.record(Check::Devices, Said::No, "a device does not answer").await;
                 }
             }
@@ -226,7 +225,7 @@ impl Opening {
                     Said::Light => {
                         self.act(Act::LightTestEntry { faces: *faces }).await?;
                     }
-                    Said::No | Said::Quit => {
+                    Said::No => {
                         let text = format!("entry {one} {two} {three} did not light its areas");
                         return self.record(Check::TestEntries, Said::No, &text).await;
                     }

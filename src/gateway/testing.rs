@@ -49,6 +49,27 @@ impl Clock for SteppingClock {
     }
 }
 
+/// The runtime's clock, which tests pause, and a wall clock that keeps step with it.
+#[derive(Debug)]
+pub(crate) struct PausedClock(tokio::time::Instant);
+
+impl PausedClock {
+    pub(crate) fn shared() -> Arc<Self> {
+        Arc::new(PausedClock(tokio::time::Instant::now()))
+    }
+}
+
+impl Clock for PausedClock {
+    fn uptime(&self) -> Uptime {
+        Uptime::ZERO + self.0.elapsed()
+    }
+
+    fn wall(&self) -> Timestamp {
+        let uptime = i64::try_from(self.uptime().as_micros()).unwrap();
+        Timestamp::from_unix_micros(1_700_000_000_000_000 + uptime)
+    }
+}
+
 /// A handle without a table behind it: what it is asked comes out of the receiver.
 pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<TableView>>) {
     let (people, asked) = mpsc::channel(4);

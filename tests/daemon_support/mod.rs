@@ -105,7 +105,7 @@ port = "{root}/lamps"
 brokers = ["{broker}"]
 [journal]
 directory = "{root}/journal"
-min_free_mb = 1
+min_free_mb = 16
 [control]
 socket = "{root}/t.sock"
 supervisor_socket = "{root}/t.supervisor.sock"
