@@ -1,6 +1,7 @@
 //! Simulated devices on ptys against the gateway's port tasks: a real port, real time, every wait on a condition.
 
 #![cfg(feature = "sim")]
+#![allow(clippy::wildcard_enum_match_arm, reason = "a test looks for one input among many")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -11,6 +11,8 @@ use tokio::time::Instant;
 const SPINS: u32 = 3;
 /// A cover counts as off after 300 ms; nothing that can be seen says that it does.
 const COVER_COUNTS: Duration = Duration::from_millis(350);
+/// What the readout says when the table takes no entries: locked, in test, closed.
+const MODE_TEXTS: [&str; 3] = ["LOC", "TST", "CLO"];
 /// Settlement presses before the dealer calls for help.
 const MAX_SETTLE_PRESSES: u32 = 5;
 
@@ -180,9 +182,11 @@ impl Dealer {
             .terminal
             .wait("an answer on the readout", |view| view.readouts > before, patience)
             .await?;
-        Ok(match view.readout.strip_prefix('E') {
-            Some(_) => Answer::Refused(view.readout),
-            None => Answer::Accepted,
+        let is_code = view.readout.starts_with('E') || MODE_TEXTS.contains(&view.readout.as_str());
+        Ok(if is_code {
+            Answer::Refused(view.readout)
+        } else {
+            Answer::Accepted
         })
     }
 
