@@ -60,8 +60,8 @@ const GOOD: Faults = Faults {
     noise: 0,
 };
 
-/// One direction. A serial line keeps order: only frames of one session overtake each other here (`late`), because a frame that is
-/// later than the next greeting can't exist on a wire.
+/// One direction. A serial line keeps order. To be harsher than a wire, frames of one session overtake each other here (`late`); but none
+/// overtakes a greeting, which has to part what was before from what comes after.
 #[derive(Default)]
 struct Line {
     bytes: VecDeque<(Uptime, Vec<u8>)>,
@@ -87,7 +87,7 @@ impl Line {
                 copy[at] ^= 1 << dice.below(8);
             }
             let delay = Duration::from_millis(dice.below(faults.delay_ms));
-            if dice.chance(faults.late) {
+            if dice.chance(faults.late) && !is_greeting(frame) {
                 self.late
                     .push((now + delay + Duration::from_millis(dice.below(1500)), copy));
                 continue;
@@ -322,6 +322,10 @@ impl World {
                 self.to_device.send(self.now, &frame, self.faults, &mut self.dice);
             }
             for frame in split_frames(&from_device) {
+                if frame.get(2).is_some_and(|head| *head == 0x11) {
+                    // What the device said before it heard of the new session can't come after its WELCOME.
+                    self.to_host.late.clear();
+                }
                 self.to_host.send(self.now, &frame, self.faults, &mut self.dice);
             }
             if sent == [false, false] {
@@ -418,6 +422,11 @@ fn contained(acknowledged: &[u32], delivered: &[u32], what: &str) {
 
 fn number(seed: &[u8]) -> u32 {
     u32::from_le_bytes(seed.try_into().unwrap())
+}
+
+/// HELLO or WELCOME.
+fn is_greeting(frame: &[u8]) -> bool {
+    frame.get(2).is_some_and(|head| matches!(head, 0x10 | 0x11))
 }
 
 fn split_frames(mut bytes: &[u8]) -> Vec<Vec<u8>> {
