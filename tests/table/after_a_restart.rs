@@ -1,0 +1,544 @@
+//! "After a restart": the table is exactly where the journal left it, and what changed meanwhile counts as happening now.
+
+use crate::scene::{Scene, config, config_with, play, play_with, technician};
+use tablegate::rules::tai_sai::Layout;
+use tablegate::table::event::{Mode, RoundHeldCause, TableLockedKind, TableLockedReason};
+use tablegate::table::input::{Contact, Cover, OperatorAct};
+
+/// A row: where it stopped, what happened while nobody looked, what it becomes.
+struct Row {
+    stopped_in: &'static str,
+    before: fn(&mut Scene),
+    meanwhile: fn(&mut Scene),
+    phase: &'static str,
+    held: RoundHeldCause,
+    /// Since the start, without devices' greetings and confirmed lamps.
+    events: &'static [&'static str],
+    /// What people do next, to show that the round goes on.
+    then: fn(&mut Scene),
+}
+
+fn ring(s: &mut Scene) {
+    let now = s.now;
+    let bell = s.terminal.wire(Contact::Bell);
+    bell.closings += 1;
+    bell.last_closed = now;
+}
+
+fn off(s: &mut Scene) {
+    s.tumbler.cover = Cover::Off;
+}
+
+fn moved(s: &mut Scene) {
+    s.tumbler.activations += 1;
+    s.tumbler.spins += 2;
+}
+
+fn nothing(_: &mut Scene) {}
+
+fn enter_and_settle(s: &mut Scene) {
+    s.wait(1000);
+    s.key_in(&[2, 4, 5]);
+    s.expect_lit([2, 4, 5]);
+    s.wait(500);
+    s.settle();
+}
+
+fn rest_of_the_round(s: &mut Scene) {
+    s.bell();
+    s.expect_phase("closed");
+    s.uncover();
+    enter_and_settle(s);
+}
+
+fn resume(s: &mut Scene) {
+    s.operator(OperatorAct::Resume);
+    s.expect_done();
+}
+
+const NOT_HELD: RoundHeldCause = RoundHeldCause::Unspecified;
+
+fn rows() -> Vec<Row> {
+    vec![
+        Row {
+            stopped_in: "ready, at rest",
+            before: nothing,
+            meanwhile: nothing,
+            phase: "ready",
+            held: NOT_HELD,
+            events: &[],
+            then: |s| {
+                s.reach_betting();
+                rest_of_the_round(s);
+            },
+        },
+        Row {
+            stopped_in: "ready, spun while away",
+            before: nothing,
+            meanwhile: |s| s.tumbler.spins += 3,
+            phase: "ready",
+            held: NOT_HELD,
+            events: &[],
+            then: |s| {
+                s.wait(10_000);
+                s.expect_phase("ready");
+                s.spin(2);
+                s.wait(5000);
+                s.expect_phase("tumbling");
+                s.spin(1);
+                s.wait(3500);
+                rest_of_the_round(s);
+            },
+        },
+        Row {
+            stopped_in: "betting, cover on, counts equal",
+            before: Scene::reach_betting,
+            meanwhile: nothing,
+            phase: "betting",
+            held: NOT_HELD,
+            events: &[],
+            then: rest_of_the_round,
+        },
+        Row {
+            stopped_in: "betting, cover on, bell while away",
+            before: Scene::reach_betting,
+            meanwhile: ring,
+            phase: "closed",
+            held: NOT_HELD,
+            events: &["BetsClosed heard away"],
+            then: |s| {
+                s.uncover();
+                enter_and_settle(s);
+            },
+        },
+        Row {
+            stopped_in: "betting, cover off, bell while away",
+            before: Scene::reach_betting,
+            meanwhile: |s| {
+                ring(s);
+                off(s);
+            },
+            phase: "landed",
+            held: NOT_HELD,
+            events: &["BetsClosed heard away", "DiceUncovered seen away"],
+            then: enter_and_settle,
+        },
+        Row {
+            stopped_in: "betting, cover off",
+            before: Scene::reach_betting,
+            meanwhile: off,
+            phase: "betting",
+            held: RoundHeldCause::ExposedEarly,
+            events: &["RoundHeld EXPOSED_EARLY"],
+            then: |s| {
+                resume(s);
+                enter_and_settle(s);
+            },
+        },
+        Row {
+            stopped_in: "closed, cover on",
+            before: Scene::reach_closed,
+            meanwhile: nothing,
+            phase: "closed",
+            held: NOT_HELD,
+            events: &[],
+            then: |s| {
+                s.uncover();
+                enter_and_settle(s);
+            },
+        },
+        Row {
+            stopped_in: "closed, cover off",
+            before: Scene::reach_closed,
+            meanwhile: off,
+            phase: "landed",
+            held: NOT_HELD,
+            events: &["DiceUncovered seen away"],
+            then: enter_and_settle,
+        },
+        Row {
+            stopped_in: "landed, cover off",
+            before: Scene::reach_landed,
+            meanwhile: nothing,
+            phase: "landed",
+            held: NOT_HELD,
+            events: &[],
+            then: enter_and_settle,
+        },
+        Row {
+            stopped_in: "landed, cover on",
+            before: Scene::reach_landed,
+            meanwhile: |s| s.tumbler.cover = Cover::On,
+            phase: "landed",
+            held: NOT_HELD,
+            events: &[],
+            then: enter_and_settle,
+        },
+        Row {
+            stopped_in: "entered",
+            before: |s| s.reach_entered(&[1, 3, 6]),
+            meanwhile: |s| s.lamps.lit.clear(),
+            phase: "entered",
+            held: NOT_HELD,
+            events: &[],
+            then: |s| {
+                s.expect_lit([1, 3, 6]);
+                assert_eq!(s.lamps.lit, s.table.indicators().lamps.lit, "commanded again");
+                s.settle();
+            },
+        },
+        Row {
+            stopped_in: "betting, counts differ",
+            before: Scene::reach_betting,
+            meanwhile: moved,
+            phase: "betting",
+            held: RoundHeldCause::ActivityWhileAway,
+            events: &["RoundHeld ACTIVITY_WHILE_AWAY"],
+            then: |s| {
+                resume(s);
+                rest_of_the_round(s);
+            },
+        },
+        Row {
+            stopped_in: "closed, counts differ",
+            before: Scene::reach_closed,
+            meanwhile: moved,
+            phase: "closed",
+            held: RoundHeldCause::ActivityWhileAway,
+            events: &["RoundHeld ACTIVITY_WHILE_AWAY"],
+            then: |s| {
+                resume(s);
+                s.uncover();
+                enter_and_settle(s);
+            },
+        },
+        Row {
+            stopped_in: "landed, counts differ",
+            before: Scene::reach_landed,
+            meanwhile: moved,
+            phase: "landed",
+            held: RoundHeldCause::ActivityWhileAway,
+            events: &["RoundHeld ACTIVITY_WHILE_AWAY"],
+            then: |s| {
+                resume(s);
+                enter_and_settle(s);
+            },
+        },
+        Row {
+            stopped_in: "entered, counts differ",
+            before: |s| s.reach_entered(&[1, 3, 6]),
+            meanwhile: moved,
+            phase: "entered",
+            held: RoundHeldCause::ActivityWhileAway,
+            events: &["RoundHeld ACTIVITY_WHILE_AWAY"],
+            then: |s| {
+                s.expect_lit([1, 3, 6]);
+                resume(s);
+                s.wait(1000);
+                s.settle();
+            },
+        },
+        Row {
+            stopped_in: "betting, cover off and counts differ: the lower row counts",
+            before: Scene::reach_betting,
+            meanwhile: |s| {
+                off(s);
+                moved(s);
+            },
+            phase: "betting",
+            held: RoundHeldCause::ActivityWhileAway,
+            events: &["RoundHeld ACTIVITY_WHILE_AWAY"],
+            then: |s| s.operator(OperatorAct::Void { reason: None }),
+        },
+    ]
+}
+
+#[test]
+fn each_row_of_the_page() {
+    for row in rows() {
+        println!("{}", row.stopped_in);
+        play(|s| {
+            (row.before)(s);
+            s.wait(1000);
+            s.stop();
+            s.now += 2_000_000;
+            (row.meanwhile)(s);
+            s.now += 3_000_000;
+            s.start_again();
+            s.forget();
+            s.greet_all();
+            s.wait(1000);
+            let got = s.fresh_without(&["DeviceOnline", "LayoutLit"]);
+            let expected = row.events;
+            assert_eq!(
+                got.len(),
+                expected.len(),
+                "{}: {got:?} against {expected:?}",
+                row.stopped_in
+            );
+            for (line, words) in expected.iter().zip(&got) {
+                assert!(
+                    line.split(' ').all(|word| words.iter().any(|w| w == word)),
+                    "{}: {line} against {words:?}",
+                    row.stopped_in
+                );
+            }
+            s.expect_phase(row.phase);
+            s.expect_held(row.held);
+            (row.then)(s);
+        });
+    }
+}
+
+#[test]
+fn tumbling_becomes_ready_and_spins_done_while_away_do_not_count() {
+    for spins in [2, 3] {
+        play(|s| {
+            s.spin(spins);
+            s.forget();
+            s.restart_while(|s| s.tumbler.spins += 2);
+            s.expect_phase("ready");
+            s.wait(10_000);
+            s.expect_phase("ready");
+            assert_eq!(
+                s.fresh_without(&["DeviceOnline", "GatewayStarted"]).len(),
+                1,
+                "{}",
+                s.story()
+            );
+            s.spin(2);
+            s.wait(10_000);
+            s.expect_phase("tumbling");
+            s.spin(1);
+            s.wait(3500);
+            s.expect_phase("betting");
+            assert_eq!(s.state().round_id, 2);
+        });
+    }
+}
+
+#[test]
+fn landed_has_a_new_entry_number() {
+    play(|s| {
+        s.reach_landed();
+        s.press(&[1, 3]);
+        let before = s.terminal.entry;
+        s.restart();
+        assert_ne!(s.terminal.entry, before);
+        assert_eq!(s.terminal.shown, []);
+        s.key_in(&[1, 3, 6]);
+        s.expect_lit([1, 3, 6]);
+    });
+}
+
+#[test]
+fn entered_commands_the_lamps_again_with_a_new_deadline() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.lamps.dead = vec![crate::oracle::bit("small")];
+        s.restart();
+        s.wait(2000);
+        assert_eq!(
+            s.locks(),
+            [(TableLockedReason::Lamp, TableLockedKind::HoldNext)],
+            "{}",
+            s.story()
+        );
+    });
+}
+
+#[test]
+fn entered_before_the_lamps_were_lit_lights_them() {
+    play(|s| {
+        s.reach_landed();
+        s.key_in(&[1, 3, 6]);
+        s.restart_while(|s| s.lamps.lit.clear());
+        s.wait(1000);
+        s.expect_lit([1, 3, 6]);
+        assert_eq!(s.lamps.lit, s.table.indicators().lamps.lit, "the lamps show it");
+    });
+}
+
+#[test]
+fn a_provisional_settlement_stays_so_until_the_next_spin() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.cover();
+        s.wait(5000);
+        assert!(s.state().settled_provisionally);
+        s.restart();
+        assert!(s.state().settled_provisionally);
+        let mut spun = s.clone();
+        s.operator(OperatorAct::Reopen);
+        s.expect_done();
+        s.expect_lit([1, 3, 6]);
+        spun.spin(1);
+        spun.operator(OperatorAct::Reopen);
+        spun.expect_refused();
+        crate::recovery::check(&spun);
+    });
+}
+
+#[test]
+fn test_becomes_what_was_below() {
+    play(|s| {
+        s.act_as(technician(), OperatorAct::EnterTest);
+        s.restart();
+        assert_eq!(s.state().mode(), Mode::Open);
+        s.reach_betting();
+    });
+    play_with(config(), |s| {
+        s.act_as(technician(), OperatorAct::EnterTest);
+        s.restart();
+        assert_eq!(s.state().mode(), Mode::Closed);
+    });
+}
+
+#[test]
+fn opening_becomes_closed_and_checks_are_repeated() {
+    play_with(config(), |s| {
+        use tablegate::table::event::OpeningCheck::*;
+        s.operator(OperatorAct::BeginOpening);
+        for check in [Devices, LampWalk, TestEntries, Tumbler, Seal] {
+            s.operator(OperatorAct::RecordCheck {
+                check,
+                passed: true,
+                text: "seen".into(),
+            });
+        }
+        s.restart();
+        assert_eq!(s.state().mode(), Mode::Closed);
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+    });
+}
+
+#[test]
+fn another_layout_than_the_open_rounds_is_frozen_until_restored() {
+    let freeze = (TableLockedReason::Configuration, TableLockedKind::Freeze);
+    let mut s = Scene::new(config());
+    s.open();
+    s.reach_landed();
+    let ours = s.config.clone();
+    s.stop();
+    s.config = config_with(|c| {
+        c.layout = Layout::Appendix2;
+        c.lamp_map = (0..106).map(|bit| vec![bit]).collect();
+    });
+    s.now += 5_000_000;
+    s.start_again();
+    s.greet_all();
+    assert_eq!(s.locks(), [freeze], "{}", s.story());
+    s.key_in(&[1, 3, 6]);
+    s.expect_phase("landed");
+    s.expect_dark();
+    s.expect_alert();
+
+    let mut voided = s.clone();
+    voided.operator(OperatorAct::Void { reason: None });
+    voided.expect_done();
+    voided.expect_locks(&[]);
+    voided.cover();
+    voided.reach_betting();
+
+    s.stop();
+    s.config = ours;
+    s.now += 5_000_000;
+    s.start_again();
+    s.greet_all();
+    s.expect_locks(&[]);
+    s.key_in(&[1, 3, 6]);
+    s.expect_lit([1, 3, 6]);
+}
+
+#[test]
+fn another_layout_between_rounds_is_taken() {
+    let mut s = Scene::new(config());
+    s.open();
+    s.whole_round(&[1, 3, 6]);
+    s.stop();
+    s.config = config_with(|c| {
+        c.layout = Layout::Appendix2;
+        c.lamp_map = (0..106).map(|bit| vec![bit]).collect();
+    });
+    s.now += 5_000_000;
+    s.start_again();
+    s.greet_all();
+    s.expect_locks(&[]);
+    s.forget();
+    s.spin(1);
+    s.expect_events(&["RoundStarted appendix-2 round:2", "TumblerSpun 1"]);
+}
+
+#[test]
+fn a_clean_stop_and_a_power_cut_lead_to_the_same_table() {
+    for to in [
+        Scene::reach_betting,
+        Scene::reach_closed,
+        Scene::reach_landed,
+        |s: &mut Scene| s.reach_entered(&[1, 3, 6]),
+    ] {
+        play(|s| {
+            to(s);
+            let mut cut = s.clone();
+            cut.restart();
+            s.restart_cleanly();
+            assert_eq!(s.phase(), cut.phase());
+            assert_eq!(s.lit(), cut.lit());
+            assert_eq!(s.state().held(), cut.state().held());
+            crate::recovery::check(&cut);
+        });
+    }
+}
+
+#[test]
+fn a_power_cut_of_the_whole_table_holds_nothing_when_counters_are_kept() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.restart_while(|s| {
+            s.tumbler.link.boot_id += 1;
+            s.terminal.link.boot_id += 1;
+            s.terminal.entry = 0;
+            s.terminal.shown.clear();
+            for wire in &mut s.terminal.wires {
+                wire.closings = 0;
+            }
+            s.lamps.link.boot_id += 1;
+            s.lamps.lit.clear();
+        });
+        s.wait(500);
+        s.expect_phase("entered");
+        s.expect_not_held();
+        s.expect_lit([1, 3, 6]);
+        s.settle();
+    });
+}
+
+#[test]
+fn a_restart_at_every_step_of_a_round_leads_to_its_end() {
+    play(|s| {
+        s.restart();
+        s.spin(3);
+        s.restart();
+        s.reach_betting();
+        s.restart();
+        s.bell();
+        s.restart();
+        s.uncover();
+        s.restart();
+        s.press(&[1, 3]);
+        s.restart();
+        s.wait(500);
+        s.key_in(&[1, 3, 6]);
+        s.restart();
+        s.wait(500);
+        s.expect_lit([1, 3, 6]);
+        s.settle();
+        s.restart();
+        s.operator(OperatorAct::Close);
+        s.expect_done();
+    });
+}

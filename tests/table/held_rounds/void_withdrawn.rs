@@ -1,0 +1,62 @@
+//! A void that the gateway declared, taken back.
+
+use super::*;
+
+fn voided(s: &mut Scene) {
+    s.reach_betting();
+    s.cover_off();
+    s.wait(3000);
+    s.expect_phase("ready");
+    s.forget();
+}
+
+#[test]
+fn by_a_supervisor() {
+    play(|s| {
+        voided(s);
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_done();
+        s.expect_events(&[
+            "VoidWithdrawn chosen by:supervisor round:1",
+            "BetsClosed implied by:supervisor",
+            "DiceUncovered by:supervisor",
+        ]);
+        s.expect_one_append(3);
+        s.expect_phase("landed");
+    });
+}
+
+#[test]
+fn not_after_the_next_spin() {
+    play(|s| {
+        voided(s);
+        s.cover();
+        s.spin(1);
+        s.forget();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_refused();
+        s.expect_no_events();
+    });
+}
+
+#[test]
+fn not_one_that_a_person_chose() {
+    play(|s| {
+        s.reach_betting();
+        s.no_spin();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_refused();
+        s.expect_phase("ready");
+    });
+}
+
+#[test]
+fn after_a_restart_too() {
+    play(|s| {
+        voided(s);
+        s.restart();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_done();
+        s.expect_phase("landed");
+    });
+}

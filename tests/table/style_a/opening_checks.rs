@@ -1,0 +1,214 @@
+//! Opening checks: what must be seen or vouched for before a table opens.
+
+use super::*;
+
+fn vouch(s: &mut Scene, check: OpeningCheck) {
+    s.operator(OperatorAct::RecordCheck {
+        check,
+        passed: true,
+        text: "seen".into(),
+    });
+    s.expect_done();
+}
+
+#[test]
+fn a_table_opens_only_when_every_check_has_passed() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        s.expect_done();
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+        for check in [
+            OpeningCheck::Devices,
+            OpeningCheck::LampWalk,
+            OpeningCheck::TestEntries,
+            OpeningCheck::Tumbler,
+        ] {
+            vouch(s, check);
+        }
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+        vouch(s, OpeningCheck::Seal);
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_done();
+        assert_eq!(s.state().mode(), tablegate::table::event::Mode::Open);
+    });
+}
+
+#[test]
+fn a_check_that_failed_keeps_it_closed() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        for check in [
+            OpeningCheck::Devices,
+            OpeningCheck::LampWalk,
+            OpeningCheck::TestEntries,
+            OpeningCheck::Tumbler,
+        ] {
+            vouch(s, check);
+        }
+        s.operator(OperatorAct::RecordCheck {
+            check: OpeningCheck::Seal,
+            passed: false,
+            text: "torn".into(),
+        });
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+    });
+}
+
+#[test]
+fn devices_are_seen_by_their_links() {
+    play_with(config(), |s| {
+        s.offline(DeviceKind::LayoutLamps);
+        s.operator(OperatorAct::OpenVouched);
+        s.wait(60_000);
+        assert_ne!(s.state().mode(), tablegate::table::event::Mode::Open, "{}", s.story());
+    });
+}
+
+#[test]
+fn the_lamp_walk_lights_every_lamp_and_reads_it_back() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::WalkLamps);
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..3000 {
+            s.wait(50);
+            seen.extend(s.lit());
+        }
+        assert_eq!(seen, (0..50).collect(), "every lamp was lit");
+        s.expect_dark();
+        s.expect_events(&["OpeningStarted", "OpeningCheckRecorded LAMP_WALK passed seen"]);
+    });
+}
+
+#[test]
+fn a_dark_lamp_fails_the_walk() {
+    play_with(config(), |s| {
+        s.lamps.dead = vec![17];
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::WalkLamps);
+        s.wait(150_000);
+        let passed = s.newest(|body| match body {
+            Body::OpeningCheckRecorded(b) if b.check() == OpeningCheck::LampWalk => Some(b.passed),
+            _ => None,
+        });
+        assert!(!passed, "{}", s.story());
+    });
+}
+
+#[test]
+fn a_lamp_that_is_always_lit_fails_the_walk() {
+    play_with(config(), |s| {
+        s.lamps.stuck = vec![3];
+        s.lamps.show();
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::WalkLamps);
+        s.wait(150_000);
+        let passed = s.newest(|body| match body {
+            Body::OpeningCheckRecorded(b) if b.check() == OpeningCheck::LampWalk => Some(b.passed),
+            _ => None,
+        });
+        assert!(!passed, "{}", s.story());
+    });
+}
+
+#[test]
+fn a_test_entry_lights_its_areas() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        s.forget();
+        s.operator(OperatorAct::LightTestEntry { faces: [1, 1, 2] });
+        s.expect_lit([1, 1, 2]);
+        s.wait(1500);
+        s.key_in(&[4, 6, 6]);
+        s.expect_lit([4, 6, 6]);
+        assert!(
+            s.events
+                .iter()
+                .all(|r| !matches!(r.event.body, Some(Body::ResultEntered(_))))
+        );
+    });
+}
+
+#[test]
+fn the_tumbler_is_tried_by_an_activation_journalled_before_the_command_leaves() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::SpinTumbler);
+        assert!(
+            matches!(s.commands[..], [DeviceCommand::Spin { .. }]),
+            "{:?}",
+            s.commands
+        );
+        s.wait(5000);
+        s.expect_events(&[
+            "OpeningStarted",
+            "TumblerStarted TUMBLER by:supervisor",
+            "OpeningCheckRecorded TUMBLER passed seen",
+        ]);
+    });
+}
+
+#[test]
+fn a_tumbler_that_does_not_spin_fails() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        s.tumbler_changes(|t| t.motion = Motion::Fault);
+        for check in [
+            OpeningCheck::Devices,
+            OpeningCheck::LampWalk,
+            OpeningCheck::TestEntries,
+            OpeningCheck::Seal,
+        ] {
+            vouch(s, check);
+        }
+        s.operator(OperatorAct::SpinTumbler);
+        s.wait(60_000);
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+    });
+}
+
+#[test]
+fn a_broken_seal_is_not_vouched_for_without_questions() {
+    play_with(config(), |s| {
+        s.tumbler_changes(|t| t.seal = Seal::Broken);
+        s.operator(OperatorAct::OpenVouched);
+        s.wait(60_000);
+        assert_ne!(s.state().mode(), tablegate::table::event::Mode::Open, "{}", s.story());
+    });
+}
+
+#[test]
+fn only_a_supervisor_opens() {
+    play_with(config(), |s| {
+        s.act_as(technician(), OperatorAct::OpenVouched);
+        s.expect_refused();
+        s.expect_no_events();
+    });
+}
+
+#[test]
+fn opened_without_questions_records_what_was_seen_and_what_was_vouched() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::OpenVouched);
+        s.wait(60_000);
+        let recorded = |check| {
+            s.events
+                .iter()
+                .any(|r| matches!(&r.event.body, Some(Body::OpeningCheckRecorded(b)) if b.check() == check && b.passed))
+        };
+        let every = [
+            OpeningCheck::Devices,
+            OpeningCheck::LampWalk,
+            OpeningCheck::TestEntries,
+            OpeningCheck::Tumbler,
+            OpeningCheck::Seal,
+        ];
+        assert!(every.into_iter().all(recorded), "{}", s.story());
+        s.forget();
+        s.reach_betting();
+    });
+}

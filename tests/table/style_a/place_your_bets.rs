@@ -1,0 +1,86 @@
+//! "Place your bets": when they open.
+
+use super::*;
+
+#[test]
+fn bets_open_three_seconds_after_the_last_rest() {
+    play(|s| {
+        s.spin(2);
+        s.spin_once(1);
+        s.wait(2999);
+        s.expect_phase("tumbling");
+        s.wait(1);
+        s.expect_phase("betting");
+    });
+}
+
+#[test]
+fn the_rest_is_configurable() {
+    play_with(config_with(|c| c.rest = Duration::from_millis(700)), |s| {
+        s.open();
+        s.spin(2);
+        s.spin_once(1);
+        s.wait(699);
+        s.expect_phase("tumbling");
+        s.wait(1);
+        s.expect_phase("betting");
+    });
+}
+
+#[test]
+fn two_spins_do_not_open_bets() {
+    play(|s| {
+        s.spin(2);
+        s.wait(60_000);
+        s.expect_phase("tumbling");
+    });
+}
+
+#[test]
+fn a_bell_in_the_rest_opens_and_closes_at_once() {
+    play(|s| {
+        s.spin(3);
+        s.wait(1000);
+        s.forget();
+        s.bell();
+        s.expect_events(&["BetsOpened round:1", "BetsClosed heard by:dealer"]);
+        s.expect_one_append(2);
+        s.expect_phase("closed");
+    });
+}
+
+#[test]
+fn a_bell_in_the_rest_is_refused_while_the_next_round_is_held_back() {
+    play(|s| {
+        s.operator(OperatorAct::Lock { reason: "audit".into() });
+        s.spin(3);
+        s.wait(1000);
+        s.forget();
+        s.contact(Contact::Bell, true);
+        s.expect_readout("E31");
+        s.expect_no_events();
+        s.wait(10_000);
+        s.expect_phase("tumbling");
+    });
+}
+
+#[test]
+fn a_further_spin_in_the_rest_adds_to_the_count() {
+    play(|s| {
+        s.spin(3);
+        s.wait(2000);
+        s.spin_begins();
+        s.wait(2000);
+        s.expect_phase("tumbling");
+        s.spin_ends(1);
+        s.wait(2900);
+        s.expect_phase("tumbling");
+        s.wait(100);
+        s.expect_phase("betting");
+        let spins = s.newest(|body| match body {
+            Body::TumblerSpun(b) => Some(b.spins),
+            _ => None,
+        });
+        assert_eq!(spins, 4);
+    });
+}

@@ -1,0 +1,172 @@
+//! Void, "no spin".
+
+use super::*;
+
+#[test]
+fn the_no_spin_contact_voids_before_the_uncover() {
+    play(|s| {
+        for to in [|s: &mut Scene| s.spin(2), Scene::reach_betting, Scene::reach_closed] {
+            to(s);
+            s.forget();
+            s.no_spin();
+            s.expect_events(&["RoundVoided NOT_STATED chosen by:dealer"]);
+            s.expect_phase("ready");
+            s.expect_dark();
+        }
+    });
+}
+
+#[test]
+fn the_no_spin_key_and_enter_within_five_seconds_void() {
+    play(|s| {
+        s.reach_betting();
+        s.forget();
+        s.press_key(Key::NoSpin);
+        s.wait(4000);
+        s.enter();
+        s.expect_events(&["RoundVoided NOT_STATED chosen by:dealer"]);
+    });
+}
+
+#[test]
+fn later_they_do_not() {
+    play(|s| {
+        s.reach_betting();
+        s.forget();
+        s.press_key(Key::NoSpin);
+        s.wait(5000);
+        s.enter();
+        s.expect_phase("betting");
+        assert!(
+            s.events
+                .iter()
+                .all(|r| !matches!(r.event.body, Some(Body::RoundVoided(_))))
+        );
+    });
+}
+
+#[test]
+fn a_command_voids_with_a_reason() {
+    play(|s| {
+        for to in [
+            |s: &mut Scene| s.spin(2),
+            Scene::reach_betting,
+            Scene::reach_closed,
+            Scene::reach_landed,
+            |s: &mut Scene| {
+                s.reach_entered(&[1, 3, 6]);
+            },
+        ] {
+            to(s);
+            s.forget();
+            s.operator(OperatorAct::Void {
+                reason: Some(RoundVoidedReason::ANotFlat),
+            });
+            s.expect_done();
+            s.expect_events(&["RoundVoided A_NOT_FLAT chosen by:supervisor"]);
+            s.expect_dark();
+            s.expect_phase("ready");
+            s.cover();
+        }
+    });
+}
+
+#[test]
+fn a_reason_of_the_other_style_is_refused() {
+    play(|s| {
+        s.reach_betting();
+        s.forget();
+        s.operator(OperatorAct::Void {
+            reason: Some(RoundVoidedReason::BLeftArea),
+        });
+        s.expect_refused();
+        s.expect_no_events();
+    });
+}
+
+#[test]
+fn a_technician_does_not_void() {
+    play(|s| {
+        s.reach_betting();
+        s.act_as(technician(), OperatorAct::Void { reason: None });
+        s.expect_refused();
+        s.expect_phase("betting");
+    });
+}
+
+#[test]
+fn a_reason_that_was_not_stated_is_added_later() {
+    play(|s| {
+        s.reach_betting();
+        s.no_spin();
+        s.forget();
+        s.operator(OperatorAct::StateVoidReason {
+            reason: RoundVoidedReason::ATumblerFault,
+        });
+        s.expect_done();
+        s.expect_events(&["VoidReasonStated A_TUMBLER_FAULT by:supervisor round:1"]);
+        s.operator(OperatorAct::StateVoidReason {
+            reason: RoundVoidedReason::ANotFlat,
+        });
+        s.expect_refused();
+    });
+}
+
+#[test]
+fn after_the_uncover_the_dealers_no_spin_holds_the_round() {
+    play(|s| {
+        s.reach_landed();
+        s.forget();
+        s.no_spin();
+        s.expect_alert();
+        s.expect_events(&["RoundHeld NO_SPIN_AFTER_UNCOVER"]);
+        s.expect_held(RoundHeldCause::NoSpinAfterUncover);
+        s.operator(OperatorAct::Resume);
+        s.expect_done();
+        s.expect_phase("landed");
+    });
+}
+
+#[test]
+fn after_the_entry_too() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.forget();
+        s.no_spin();
+        s.expect_events(&["RoundHeld NO_SPIN_AFTER_UNCOVER"]);
+        s.expect_lit([1, 3, 6]);
+    });
+}
+
+#[test]
+fn unless_the_house_lets_it_void() {
+    play_with(config_with(|c| c.hold_no_spin_after_uncover = false), |s| {
+        s.open();
+        s.reach_landed();
+        s.forget();
+        s.no_spin();
+        s.expect_events(&["RoundVoided NOT_STATED chosen by:dealer"]);
+    });
+}
+
+#[test]
+fn in_ready_it_is_ignored() {
+    play(|s| {
+        s.no_spin();
+        s.press_key(Key::NoSpin);
+        s.enter();
+        s.wait(10_000);
+        s.expect_no_events();
+    });
+}
+
+#[test]
+fn after_settlement_a_void_is_refused() {
+    play(|s| {
+        s.whole_round(&[1, 3, 6]);
+        s.forget();
+        s.operator(OperatorAct::Void { reason: None });
+        s.expect_refused();
+        s.expect_no_events();
+    });
+}
