@@ -20,7 +20,7 @@ use device_support::{Bench, Do, Far, Peer, device, key, soon, tumbler, until};
 use nix::fcntl::OFlag;
 use tablegate::device::{LinkState, Wish};
 use tablegate::table::event::DeviceOfflineReason;
-use tablegate::table::indicators::{LampPicture, TumblerWish};
+use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{Condition, DeviceKind, Input, Key};
 use tablegate::wire::frame::{self, Kind};
 use tablegate::wire::message::{self as wire, from_device};
@@ -440,4 +440,35 @@ async fn wishes_of_another_kind_reach_no_device() {
     }));
     let first = peer.accepted().await;
     assert!(matches!(first, wire::to_device::Body::Lamps(_)), "{first:?}");
+}
+
+#[tokio::test]
+async fn a_few_bytes_without_a_frame_are_told_with_the_silence() {
+    let far = Far::new();
+    let mut bench = Bench::with_room(DeviceKind::Terminal, 8, Some(&far));
+    bench.report("an open port", |r| r.counts.opened == 1).await;
+    far.write(b"\xff\xfe\x00\x80\x81").await;
+    let (reason, text) = gone(bench.input().await);
+    assert_eq!(reason, DeviceOfflineReason::Silent);
+    assert!(
+        text.contains("5 bytes came and no valid frame: wrong baud rate"),
+        "{text}"
+    );
+}
+
+#[tokio::test]
+async fn a_defect_of_our_own_ends_the_session_and_not_the_task() {
+    let (mut bench, _peer) = Bench::up(DeviceKind::Terminal).await;
+    // A readout that fits into no frame breaks an assertion.
+    bench.handle.wish.send_replace(Wish::Terminal(Readout {
+        text: "8".repeat(300),
+        entry: 5,
+        ..Readout::default()
+    }));
+    let (reason, text) = gone(bench.input().await);
+    assert_eq!(reason, DeviceOfflineReason::Silent);
+    assert!(text.contains("a defect in this program"), "{text}");
+    bench.report("a closed port", |r| r.state == LinkState::Down).await;
+    bench.handle.wish.send_replace(Wish::Terminal(Readout::default()));
+    assert_eq!(boot(bench.comes().await), 7);
 }

@@ -4,28 +4,30 @@
 //! there is no clock tick of its own, so an idle link costs its PINGs and nothing else. A port that failed is closed **before**
 //! anything is waited for.
 
+mod telling;
+
 use std::fmt::Write;
 use std::future::poll_fn;
 use std::io;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::table::event::DeviceOfflineReason;
 use crate::table::indicators::DeviceCommand;
-use crate::table::input::{Arrival, Condition, Input};
+use crate::table::input::Arrival;
 use crate::time::{Clock, Uptime};
-use crate::wire::message::to_device;
-use crate::wire::session::{
-    DEFAULT_HOLD_MS, DownReason, Host, HostConfig, HostEvent, LinkState as HostState, Oddity, TumblerBuild,
-};
+use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostState, Oddity, TumblerBuild};
 
 use super::back_off::{BackOff, NOISY};
-use super::port::{Leads, Moved, OpenError, Port};
-use super::report::{Identity, Kind, LinkReport, LinkState};
+use super::flood::Flood;
+use super::port::{Leads, Moved, Port};
+use super::report::{Kind, LinkReport, LinkState};
 use super::reporter::{Reporter, Standing};
 use super::translate::{self, Memory};
 use super::{PortConfig, Wish};
@@ -42,11 +44,6 @@ const SILENCE: Duration = Duration::from_secs(3);
 
 /// How often the port's name is looked at while it is open: one system call.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// More bytes than this within [`FLOOD_WINDOW`] are no device: the protocol's own limit of messages comes to a fifth of it. A line
-/// of more than a million baud may carry twice what it can.
-const FLOOD_BYTES: u64 = 128 * 1024;
-const FLOOD_WINDOW: Duration = Duration::from_secs(2);
 
 /// The task's ends of what connects it with the gateway.
 #[derive(Debug)]
@@ -131,17 +128,7 @@ enum Delivery {
 
 impl Link {
     pub(super) fn new(config: PortConfig, ends: Ends, clock: Arc<dyn Clock>) -> (Link, watch::Receiver<LinkReport>) {
-        let host = Host::new(
-            HostConfig {
-                kind: Some(translate::wire_kind(config.kind)),
-                lamp_count: config.lamps_needed,
-                table: config.table.clone(),
-                hold_ms: DEFAULT_HOLD_MS,
-                baud: config.baud,
-                tumbler: TumblerBuild::Covered,
-            },
-            rand::random(),
-        );
+        let host = host(&config);
         let (reporter, report) = Reporter::new(LinkReport::new(
             Kind::from(config.kind),
             config.path.display().to_string(),
@@ -167,8 +154,24 @@ impl Link {
     }
 
     /// Runs until the gateway drops its ends.
+    ///
+    /// A broken assertion in here or in the session ends the session, never the task: a terminal that stays dead until somebody
+    /// restarts the daemon would be worse, and the other devices know nothing of it.
     pub(super) async fn run(mut self) {
-        let Stopped = self.open_again_and_again().await;
+        while let Err(_panic) = AssertUnwindSafe(self.open_again_and_again()).catch_unwind().await {
+            tracing::error!(port = %self.config.path.display(), "a defect in this program ended the session");
+            self.host = host(&self.config);
+            self.take_wish(self.clock.uptime());
+            if self.recover().await.is_err() {
+                return;
+            }
+        }
+    }
+
+    async fn recover(&mut self) -> Result<(), Stopped> {
+        let text = self.about(&"a defect in this program ended the session");
+        self.tell_down(DeviceOfflineReason::Silent, text).await?;
+        self.rest(NOISY).await
     }
 
     async fn open_again_and_again(&mut self) -> Stopped {
@@ -246,14 +249,21 @@ impl Link {
             }
             if now.since(looked) >= LOOK_EVERY {
                 looked = now;
-                match port.leads(&self.config.path) {
-                    Leads::Here => {}
-                    Leads::Elsewhere => return Ok(Ending::Elsewhere),
-                    // udev may make a name anew; a device that works is kept meanwhile.
-                    Leads::Nowhere if self.host.state() == HostState::Up => {}
-                    Leads::Nowhere => return Ok(Ending::Nowhere),
+                if let Some(ending) = self.look(&port) {
+                    return Ok(ending);
                 }
             }
+        }
+    }
+
+    /// Whether the port's name still leads to what is open.
+    fn look(&self, port: &Port) -> Option<Ending> {
+        match port.leads(&self.config.path) {
+            Leads::Here => None,
+            Leads::Elsewhere => Some(Ending::Elsewhere),
+            // udev may make a name anew; a device that works is kept meanwhile.
+            Leads::Nowhere if self.host.state() == HostState::Up => None,
+            Leads::Nowhere => Some(Ending::Nowhere),
         }
     }
 
@@ -304,120 +314,6 @@ impl Link {
         }
     }
 
-    /// What an event of the session means for the table, and for us.
-    fn take(&mut self, event: HostEvent) -> Option<Arrival> {
-        let now = self.clock.uptime();
-        let (at, input) = match event {
-            HostEvent::Up { hello, status, arrived } => {
-                self.memory.greeted(hello.boot_id);
-                self.back_off.succeeded();
-                self.told = Told::Up;
-                self.trouble.clear();
-                let identity = translate::identity(self.config.kind, &hello);
-                self.reporter.up(Identity::from(&identity));
-                let status = self.memory.status(status, &|ms| self.host.relate(arrived, ms));
-                // The session forgets a terminal's readout at a greeting; what the table wants already is better than nothing.
-                self.take_wish(now);
-                (arrived, Input::DeviceUp { identity, status })
-            }
-            HostEvent::Message {
-                body,
-                happened,
-                age,
-                arrived,
-            } => {
-                let relate = |ms| self.host.relate(arrived, ms);
-                let input = self.memory.message(self.config.kind, body, happened, age, &relate)?;
-                (arrived, input)
-            }
-            HostEvent::Acknowledged(to_device::Body::Lamps(picture)) => {
-                let lit = translate::trimmed(picture.lit);
-                (now, Input::LampsAcknowledged { lit })
-            }
-            HostEvent::Acknowledged(
-                to_device::Body::Status(_)
-                | to_device::Body::Readout(_)
-                | to_device::Body::Inhibit(_)
-                | to_device::Body::Spin(_)
-                | to_device::Body::Digest(_),
-            ) => return None,
-            HostEvent::ReadUnderCover => (now, Input::ReadUnderCover),
-            HostEvent::WrongDevice { hello: _, text } => {
-                (now, self.is_down(DeviceOfflineReason::WrongDevice, self.about(&text))?)
-            }
-            HostEvent::Down(reason) => (now, self.is_down(offline(reason), self.about(&reason))?),
-            HostEvent::OddityBegan(oddity) => (now, self.odd(self.about(&self.describe(&oddity)), Stands::Yes)),
-            HostEvent::OddityEnded(oddity) => {
-                if !self.host.oddities().is_empty() {
-                    return None;
-                }
-                (now, self.odd(self.about(&oddity), Stands::No))
-            }
-        };
-        Some(Arrival { at, input })
-    }
-
-    /// A device is down for this reason; `None` when the table knows that already.
-    fn is_down(&mut self, reason: DeviceOfflineReason, text: String) -> Option<Input> {
-        self.trouble.clone_from(&text);
-        let told = Told::Down(reason);
-        if self.told == told {
-            return None;
-        }
-        self.told = told;
-        Some(Input::DeviceDown {
-            kind: self.config.kind,
-            reason,
-            text,
-        })
-    }
-
-    fn odd(&self, text: String, stands: Stands) -> Input {
-        Input::Condition {
-            condition: Condition::LinkOdd,
-            text,
-            standing: stands == Stands::Yes,
-        }
-    }
-
-    fn about(&self, what: &dyn std::fmt::Display) -> String {
-        format!("{}: {what}", self.config.path.display())
-    }
-
-    fn describe(&self, oddity: &Oddity) -> String {
-        match oddity {
-            Oddity::NoValidFrame => format!(
-                "no valid frame in {} bytes: wrong baud rate, or noise?",
-                self.host.counters().seen.bytes_since_frame
-            ),
-            Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated => oddity.to_string(),
-        }
-    }
-
-    /// Tells the table that the device is down, waiting for room; the port is closed or silent, so nothing else is kept waiting.
-    async fn tell_down(&mut self, reason: DeviceOfflineReason, text: String) -> Result<(), Stopped> {
-        if let Some(input) = self.is_down(reason, text) {
-            let at = self.clock.uptime();
-            self.ends
-                .inputs
-                .send(Arrival { at, input })
-                .await
-                .map_err(|_| Stopped)?;
-        }
-        Ok(())
-    }
-
-    /// Greetings that nobody answers are told once.
-    async fn notice_silence(&mut self, now: Uptime) -> Result<(), Stopped> {
-        if self.host.state() != HostState::Greeting {
-            self.answered = now;
-        } else if now.since(self.answered) >= SILENCE && self.shown.state != LinkState::Silent {
-            let text = self.about(&"nobody answers the greeting");
-            self.tell_down(DeviceOfflineReason::Silent, text).await?;
-        }
-        Ok(())
-    }
-
     /// Brings the report up to date.
     fn show(&mut self, now: Uptime) {
         let state = match self.host.state() {
@@ -460,61 +356,6 @@ impl Link {
         }
     }
 
-    /// The port was closed: tells why, and says how long to wait.
-    async fn ended(&mut self, ending: Ending) -> Result<Duration, Stopped> {
-        self.host.handle_closed();
-        // What came in before is told before.
-        while self.deliver()? == Delivery::NoRoom {
-            let _room = self.ends.inputs.reserve().await.map_err(|_| Stopped)?;
-        }
-        let (reason, text, pause) = match ending {
-            Ending::Gone(error) => (
-                DeviceOfflineReason::PortGone,
-                self.about(&format_args!("unplugged? ({error})")),
-                self.back_off.missing(),
-            ),
-            Ending::Elsewhere => (
-                DeviceOfflineReason::PortGone,
-                self.about(&"the name leads to another device now"),
-                self.back_off.missing(),
-            ),
-            Ending::Nowhere => (
-                DeviceOfflineReason::PortGone,
-                self.about(&"the name is gone"),
-                self.back_off.missing(),
-            ),
-            Ending::Stuck => (
-                DeviceOfflineReason::Silent,
-                self.about(&"the device takes no bytes"),
-                self.back_off.refused(),
-            ),
-            Ending::Noisy(why) => (
-                DeviceOfflineReason::Noisy,
-                self.about(&format_args!("{why}: closed for {} s", NOISY.as_secs())),
-                NOISY,
-            ),
-        };
-        self.tell_down(reason, text).await?;
-        Ok(pause)
-    }
-
-    /// The port could not be opened: tells why, and says how long to wait.
-    async fn refused(&mut self, refusal: OpenError) -> Result<Duration, Stopped> {
-        let (reason, pause) = match &refusal {
-            OpenError::Missing { .. } => (DeviceOfflineReason::PortGone, self.back_off.missing()),
-            OpenError::Held { .. } => (DeviceOfflineReason::PortHeld, self.back_off.refused()),
-            OpenError::NotAPort { .. } | OpenError::Denied { .. } | OpenError::Unusable { .. } => {
-                (DeviceOfflineReason::PortGone, self.back_off.refused())
-            }
-        };
-        let text = match std::error::Error::source(&refusal) {
-            Some(source) => format!("{refusal}: {source}"),
-            None => refusal.to_string(),
-        };
-        self.tell_down(reason, text).await?;
-        Ok(pause)
-    }
-
     /// Waits with the port closed. A wish is kept for the next session; a command can't be.
     async fn rest(&mut self, pause: Duration) -> Result<(), Stopped> {
         self.show(self.clock.uptime());
@@ -544,49 +385,17 @@ impl Link {
     }
 }
 
-/// Whether a condition begins or ends.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stands {
-    Yes,
-    No,
-}
-
-/// Bytes within the running window.
-#[derive(Debug)]
-struct Flood {
-    window: Uptime,
-    bytes: u64,
-    most: u64,
-}
-
-impl Flood {
-    fn new(now: Uptime, baud: u32) -> Flood {
-        // Twice what a line of this speed carries at 10 bits a byte.
-        let carried = u64::from(baud) / 10 * FLOOD_WINDOW.as_secs() * 2;
-        Flood {
-            window: now,
-            bytes: 0,
-            most: carried.max(FLOOD_BYTES),
-        }
-    }
-
-    /// Counts bytes; true when they are too many.
-    fn rises(&mut self, now: Uptime, read: usize) -> bool {
-        if now.since(self.window) >= FLOOD_WINDOW {
-            self.window = now;
-            self.bytes = 0;
-        }
-        self.bytes += u64::try_from(read).unwrap_or(u64::MAX);
-        self.bytes > self.most
-    }
-}
-
-fn offline(reason: DownReason) -> DeviceOfflineReason {
-    match reason {
-        DownReason::Silent | DownReason::Unacknowledged | DownReason::NoStatus => DeviceOfflineReason::Silent,
-        DownReason::Restarted => DeviceOfflineReason::Restarted,
-        DownReason::Noisy => DeviceOfflineReason::Noisy,
-    }
+fn host(config: &PortConfig) -> Host {
+    let kind = translate::wire_kind(config.kind);
+    let config = HostConfig {
+        kind: Some(kind),
+        lamp_count: config.lamps_needed,
+        table: config.table.clone(),
+        hold_ms: DEFAULT_HOLD_MS,
+        baud: config.baud,
+        tumbler: TumblerBuild::Covered,
+    };
+    Host::new(config, rand::random())
 }
 
 fn instant(clock: &dyn Clock, deadline: Uptime) -> Instant {

@@ -2,6 +2,7 @@
 //! show, reopen. Imports `wire`, `table`, `time`; decides nothing about the game and knows no simulated device.
 
 mod back_off;
+mod flood;
 mod holder;
 mod link;
 mod port;

@@ -1,0 +1,206 @@
+//! What the table is told of a link: what its device says, that it came, and why it went.
+
+use std::time::Duration;
+
+use crate::table::event::DeviceOfflineReason;
+use crate::table::input::{Arrival, Condition, Input};
+use crate::time::Uptime;
+use crate::wire::message::to_device;
+use crate::wire::session::{DownReason, HostEvent, LinkState as HostState, Oddity};
+
+use super::super::back_off::NOISY;
+use super::super::port::OpenError;
+use super::super::report::{Identity, LinkState};
+use super::super::translate;
+use super::{Delivery, Ending, Link, SILENCE, Stopped, Told};
+
+impl Link {
+    /// What an event of the session means for the table, and for us.
+    pub(super) fn take(&mut self, event: HostEvent) -> Option<Arrival> {
+        let now = self.clock.uptime();
+        let (at, input) = match event {
+            HostEvent::Up { hello, status, arrived } => {
+                self.memory.greeted(hello.boot_id);
+                self.back_off.succeeded();
+                self.told = Told::Up;
+                self.trouble.clear();
+                let identity = translate::identity(self.config.kind, &hello);
+                self.reporter.up(Identity::from(&identity));
+                let status = self.memory.status(status, &|ms| self.host.relate(arrived, ms));
+                // The session forgets a terminal's readout at a greeting; what the table wants already is better than nothing.
+                self.take_wish(now);
+                (arrived, Input::DeviceUp { identity, status })
+            }
+            HostEvent::Message {
+                body,
+                happened,
+                age,
+                arrived,
+            } => {
+                let relate = |ms| self.host.relate(arrived, ms);
+                let input = self.memory.message(self.config.kind, body, happened, age, &relate)?;
+                (arrived, input)
+            }
+            HostEvent::Acknowledged(to_device::Body::Lamps(picture)) => {
+                let lit = translate::trimmed(picture.lit);
+                (now, Input::LampsAcknowledged { lit })
+            }
+            HostEvent::Acknowledged(
+                to_device::Body::Status(_)
+                | to_device::Body::Readout(_)
+                | to_device::Body::Inhibit(_)
+                | to_device::Body::Spin(_)
+                | to_device::Body::Digest(_),
+            ) => return None,
+            HostEvent::ReadUnderCover => (now, Input::ReadUnderCover),
+            HostEvent::WrongDevice { hello: _, text } => {
+                (now, self.is_down(DeviceOfflineReason::WrongDevice, self.about(&text))?)
+            }
+            HostEvent::Down(reason) => (now, self.is_down(offline(reason), self.about(&reason))?),
+            HostEvent::OddityBegan(oddity) => (now, self.odd(self.about(&self.describe(&oddity)), Stands::Yes)),
+            HostEvent::OddityEnded(oddity) => {
+                if !self.host.oddities().is_empty() {
+                    return None;
+                }
+                (now, self.odd(self.about(&oddity), Stands::No))
+            }
+        };
+        Some(Arrival { at, input })
+    }
+
+    /// A device is down for this reason; `None` when the table knows that already.
+    fn is_down(&mut self, reason: DeviceOfflineReason, text: String) -> Option<Input> {
+        self.trouble.clone_from(&text);
+        let told = Told::Down(reason);
+        if self.told == told {
+            return None;
+        }
+        self.told = told;
+        Some(Input::DeviceDown {
+            kind: self.config.kind,
+            reason,
+            text,
+        })
+    }
+
+    fn odd(&self, text: String, stands: Stands) -> Input {
+        Input::Condition {
+            condition: Condition::LinkOdd,
+            text,
+            standing: stands == Stands::Yes,
+        }
+    }
+
+    pub(super) fn about(&self, what: &dyn std::fmt::Display) -> String {
+        format!("{}: {what}", self.config.path.display())
+    }
+
+    pub(super) fn describe(&self, oddity: &Oddity) -> String {
+        match oddity {
+            Oddity::NoValidFrame => format!(
+                "no valid frame in {} bytes: wrong baud rate, or noise?",
+                self.host.counters().seen.bytes_since_frame
+            ),
+            Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated => oddity.to_string(),
+        }
+    }
+
+    /// Tells the table that the device is down, waiting for room; the port is closed or silent, so nothing else is kept waiting.
+    pub(super) async fn tell_down(&mut self, reason: DeviceOfflineReason, text: String) -> Result<(), Stopped> {
+        if let Some(input) = self.is_down(reason, text) {
+            let at = self.clock.uptime();
+            self.ends
+                .inputs
+                .send(Arrival { at, input })
+                .await
+                .map_err(|_| Stopped)?;
+        }
+        Ok(())
+    }
+
+    /// Greetings that nobody answers are told once.
+    pub(super) async fn notice_silence(&mut self, now: Uptime) -> Result<(), Stopped> {
+        if self.host.state() != HostState::Greeting {
+            self.answered = now;
+        } else if now.since(self.answered) >= SILENCE && self.shown.state != LinkState::Silent {
+            let text = match self.host.counters().seen.bytes_since_frame {
+                0 => self.about(&"nobody answers the greeting"),
+                bytes => self.about(&format_args!(
+                    "nobody answers the greeting; {bytes} bytes came and no valid frame: wrong baud rate, or noise?"
+                )),
+            };
+            self.tell_down(DeviceOfflineReason::Silent, text).await?;
+        }
+        Ok(())
+    }
+
+    /// The port was closed: tells why, and says how long to wait.
+    pub(super) async fn ended(&mut self, ending: Ending) -> Result<Duration, Stopped> {
+        self.host.handle_closed();
+        // What came in before is told before.
+        while self.deliver()? == Delivery::NoRoom {
+            let _room = self.ends.inputs.reserve().await.map_err(|_| Stopped)?;
+        }
+        let (reason, text, pause) = match ending {
+            Ending::Gone(error) => (
+                DeviceOfflineReason::PortGone,
+                self.about(&format_args!("unplugged? ({error})")),
+                self.back_off.missing(),
+            ),
+            Ending::Elsewhere => (
+                DeviceOfflineReason::PortGone,
+                self.about(&"the name leads to another device now"),
+                self.back_off.missing(),
+            ),
+            Ending::Nowhere => (
+                DeviceOfflineReason::PortGone,
+                self.about(&"the name is gone"),
+                self.back_off.missing(),
+            ),
+            Ending::Stuck => (
+                DeviceOfflineReason::Silent,
+                self.about(&"the device takes no bytes"),
+                self.back_off.refused(),
+            ),
+            Ending::Noisy(why) => (
+                DeviceOfflineReason::Noisy,
+                self.about(&format_args!("{why}: closed for {} s", NOISY.as_secs())),
+                NOISY,
+            ),
+        };
+        self.tell_down(reason, text).await?;
+        Ok(pause)
+    }
+
+    /// The port could not be opened: tells why, and says how long to wait.
+    pub(super) async fn refused(&mut self, refusal: OpenError) -> Result<Duration, Stopped> {
+        let (reason, pause) = match &refusal {
+            OpenError::Missing { .. } => (DeviceOfflineReason::PortGone, self.back_off.missing()),
+            OpenError::Held { .. } => (DeviceOfflineReason::PortHeld, self.back_off.refused()),
+            OpenError::NotAPort { .. } | OpenError::Denied { .. } | OpenError::Unusable { .. } => {
+                (DeviceOfflineReason::PortGone, self.back_off.refused())
+            }
+        };
+        let text = match std::error::Error::source(&refusal) {
+            Some(source) => format!("{refusal}: {source}"),
+            None => refusal.to_string(),
+        };
+        self.tell_down(reason, text).await?;
+        Ok(pause)
+    }
+}
+
+/// Whether a condition begins or ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stands {
+    Yes,
+    No,
+}
+
+fn offline(reason: DownReason) -> DeviceOfflineReason {
+    match reason {
+        DownReason::Silent | DownReason::Unacknowledged | DownReason::NoStatus => DeviceOfflineReason::Silent,
+        DownReason::Restarted => DeviceOfflineReason::Restarted,
+        DownReason::Noisy => DeviceOfflineReason::Noisy,
+    }
+}
