@@ -2,11 +2,14 @@
 
 pub mod config;
 pub mod daemon;
+#[cfg(feature = "demo")]
+pub mod demo;
 pub mod describe;
 pub mod devices;
 pub mod ending;
 pub mod event_json;
 pub mod events;
+pub mod floor;
 pub mod journal;
 pub mod lock;
 pub mod log;
@@ -60,6 +63,11 @@ enum Command {
     /// The last rounds: presses, result, call, amendments, void reason, lamps, times.
     #[command(after_help = "Example:\n  tablegate recall 5")]
     Recall(recall::Recall),
+    /// A whole table on this PC: simulated devices, the real gateway and journal, a broker, and the floor following along.
+    #[cfg(feature = "demo")]
+    #[command(after_help = "Example:\n  tablegate demo --rounds 6 --speed 2")]
+    Demo(demo::Demo),
+    Floor(floor::FloorCommand),
     Rules(rules::Rules),
     Config(config::Config),
     #[cfg(feature = "sim")]
@@ -82,6 +90,9 @@ pub fn main() -> std::process::ExitCode {
         Command::Journal(command) => journal::run(&command),
         Command::Events(command) => events::run(&command),
         Command::Recall(args) => recall::run(&args),
+        #[cfg(feature = "demo")]
+        Command::Demo(demo) => demo::run(&demo),
+        Command::Floor(command) => floor::run(&command),
         Command::Rules(rules) => rules::run(rules),
         Command::Config(config) => config::run(&config),
         #[cfg(feature = "sim")]

@@ -46,17 +46,32 @@ impl Screen {
     pub fn new(layout: Layout) -> Self {
         let terminal = io::stdout().is_terminal();
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let pinned = terminal_size::terminal_size().filter(|_| terminal).and_then(|(columns, rows)| {
-            (rows.0 >= LEAST_ROWS && columns.0 >= LEAST_COLUMNS).then_some(Size { rows: rows.0, columns: columns.0 })
-        });
+        let pinned = terminal_size::terminal_size()
+            .filter(|_| terminal)
+            .and_then(|(columns, rows)| {
+                (rows.0 >= LEAST_ROWS && columns.0 >= LEAST_COLUMNS).then_some(Size {
+                    rows: rows.0,
+                    columns: columns.0,
+                })
+            });
         let paint = if colour { Paint::Colour } else { Paint::Plain };
-        Screen { layout, paint, pinned, shown: Beside::default() }
+        Screen {
+            layout,
+            paint,
+            pinned,
+            shown: Beside::default(),
+        }
     }
 
     /// Clears the terminal and pins the layout.
     pub fn begin(&mut self) {
         if let Some(size) = self.pinned {
-            self.write(&format!("\x1b[2J\x1b[{};{}r\x1b[{};1H", PINNED_ROWS + 1, size.rows, PINNED_ROWS + 1));
+            self.write(&format!(
+                "\x1b[2J\x1b[{};{}r\x1b[{};1H",
+                PINNED_ROWS + 1,
+                size.rows,
+                PINNED_ROWS + 1
+            ));
             self.draw();
         }
     }

@@ -1,0 +1,253 @@
+//! `tablegate demo`: a whole table on any PC. An embedded broker, simulated tumbler, terminal and lamps on ptys, the gateway with
+//! a real journal in a temporary folder, a dealer who makes mistakes, and the floor's side following along.
+
+mod floor;
+mod screen;
+mod script;
+mod table;
+
+use super::ending::Failure;
+use crate::rules::tai_sai::Layout;
+use crate::sim::broker;
+use clap::{Args, ValueEnum};
+use floor::{Follower, Heard};
+use screen::{Beside, Screen};
+use script::Script;
+use std::collections::BTreeSet;
+use std::time::Duration;
+use table::DemoTable;
+use tokio::sync::mpsc;
+
+/// Words of the dealer that wait to be shown.
+const MAX_WAITING: usize = 64;
+
+/// How long the floor may take for the last events after the table has stopped.
+const LAST_EVENTS_WITHIN: Duration = Duration::from_secs(10);
+
+/// Arguments of `demo`.
+#[derive(Args, Debug)]
+pub struct Demo {
+    /// Stop after this many rounds; without it, play until Ctrl-C.
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+    /// Play this many times as fast (0.1 to 20). The law's three seconds at rest shrink to half a second at most.
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
+    speed: f64,
+    /// Print the summary alone.
+    #[arg(long)]
+    quiet: bool,
+    /// Which layout lies on the table.
+    #[arg(long, value_enum, default_value_t = DemoLayout::Appendix1)]
+    layout: DemoLayout,
+    /// Where the dice come from: the same number, the same rounds.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+}
+
+/// The layouts that the demo can play.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+#[value(rename_all = "kebab-case")]
+enum DemoLayout {
+    /// 50 areas.
+    #[value(name = "appendix-1")]
+    Appendix1,
+    /// 106 areas.
+    #[value(name = "appendix-2")]
+    Appendix2,
+}
+
+impl From<DemoLayout> for Layout {
+    fn from(layout: DemoLayout) -> Layout {
+        match layout {
+            DemoLayout::Appendix1 => Layout::Appendix1,
+            DemoLayout::Appendix2 => Layout::Appendix2,
+        }
+    }
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(speed) if (0.1..=20.0).contains(&speed) => Ok(speed),
+        _ => Err("a number from 0.1 to 20".to_owned()),
+    }
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When the table can't be set up, the dealer gets stuck, or the floor's copy of the events doesn't hold.
+pub fn run(args: &Demo) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let outcome = runtime.block_on(play(args));
+    // The broker's and the follower's tasks have nothing left to finish.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    outcome
+}
+
+/// What the demo has done, for the summary.
+#[derive(Default)]
+struct Tally {
+    rounds_settled: u32,
+    rounds_void: u32,
+    refused: u32,
+    amended: u32,
+    held: u32,
+    lamp_faults: u32,
+}
+
+async fn play(args: &Demo) -> Result<(), Failure> {
+    let layout = Layout::from(args.layout);
+    let broker =
+        broker::start().map_err(|error| Failure::failed(format!("the demo's broker didn't start: {error}")))?;
+    let mut table = DemoTable::set_up(layout, broker.port(), args.speed, args.seed)?;
+    let mut follower = Follower::start(broker.port(), &table.prefix()).await?;
+    let mut screen = (!args.quiet).then(|| Screen::new(layout));
+    if let Some(screen) = &mut screen {
+        screen.begin();
+        for line in welcome(&table, broker.port()) {
+            screen.line(&line);
+        }
+    }
+    table.start().await?;
+
+    let (say, mut said) = mpsc::channel(MAX_WAITING);
+    let script = Script::new(table.dealer(), table.supervisor(), args.speed, args.seed, say);
+    let mut tally = Tally::default();
+    let mut playing = Box::pin(script.play(args.rounds));
+    let mut changed = table.changes();
+    let mut phase = String::new();
+    let outcome = loop {
+        tokio::select! {
+            biased;
+            _ = tokio::signal::ctrl_c() => break Ok(()),
+            Some(heard) = follower.next() => hear(&heard, &mut tally, &mut phase, screen.as_mut())?,
+            Some(words) = said.recv() => if let Some(screen) = &mut screen {
+                screen.line(&format!("       {words}"));
+            },
+            () = changed.next() => {}
+            ended = &mut playing => break ended,
+        }
+        if let Some(screen) = &mut screen {
+            screen.show(beside(&table, &follower, &phase));
+        }
+    };
+    drop(playing);
+    // The summary counts what the floor has, so the table stops first and the floor hears everything.
+    let journal = table.stop().await?;
+    while let Some(heard) = follower.next_until(journal.head, LAST_EVENTS_WITHIN).await {
+        hear(&heard, &mut tally, &mut phase, screen.as_mut())?;
+    }
+    if let Some(mut screen) = screen.take() {
+        screen.end();
+    }
+    outcome?;
+    summary(&tally, &journal, &follower)
+}
+
+fn hear(heard: &Heard, tally: &mut Tally, phase: &mut String, screen: Option<&mut Screen>) -> Result<(), Failure> {
+    match heard {
+        Heard::Event { event, line } => {
+            tally.count(event);
+            if let Some(screen) = screen {
+                screen.line(line);
+            }
+        }
+        Heard::Phase(now) => phase.clone_from(now),
+        Heard::Alarm(text) => {
+            return Err(Failure::failed(format!(
+                "the floor's copy of the events doesn't hold: {text}"
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Tally {
+    fn count(&mut self, event: &crate::table::event::Event) {
+        use crate::table::event::Body;
+        let Some(body) = &event.body else { return };
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "a summary names the few facts that it counts"
+        )]
+        match body {
+            Body::RoundSettled(_) => self.rounds_settled += 1,
+            Body::RoundVoided(_) => self.rounds_void += 1,
+            Body::EntryRejected(rejected) => self.refused += rejected.count,
+            Body::ResultAmended(_) => self.amended += 1,
+            Body::RoundHeld(_) => self.held += 1,
+            Body::LampFailed(_) => self.lamp_faults += 1,
+            _ => {}
+        }
+    }
+}
+
+fn welcome(table: &DemoTable, port: u16) -> Vec<String> {
+    let socket = table.supervisor_socket();
+    vec![
+        "A tai-sai table: the dealer's acts are indented, each numbered line is an event as the casino's floor system receives it.".to_owned(),
+        format!("Watch it with any MQTT 5 client:  mosquitto_sub -V 5 -p {port} -t '{}/#' -F '%t %l bytes'", table.prefix()),
+        format!("or decoded:                       tablegate floor watch --broker mqtt://127.0.0.1:{port} --site demo --table TS-07"),
+        format!("Look at the table:                tablegate status --socket {}", socket.display()),
+        "Ctrl-C ends it.".to_owned(),
+        String::new(),
+    ]
+}
+
+fn beside(table: &DemoTable, follower: &Follower, phase: &str) -> Beside {
+    let seen = table.seen();
+    let readout = if seen.readout.is_empty() {
+        "---".to_owned()
+    } else {
+        seen.readout
+    };
+    let words = vec![
+        "tablegate demo, TS-07".to_owned(),
+        phase.to_owned(),
+        String::new(),
+        format!("readout   [{readout:<3}]"),
+        format!("cover     {}", if seen.covered { "on" } else { "off" }),
+        format!("tumbler   {}", if seen.inhibited { "locked" } else { "free" }),
+        String::new(),
+        follower.in_words(),
+    ];
+    Beside {
+        words,
+        lit: seen.lit.into_iter().collect::<BTreeSet<_>>(),
+    }
+}
+
+fn summary(tally: &Tally, journal: &table::JournalEnd, follower: &Follower) -> Result<(), Failure> {
+    let count = |number: u32, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
+    let rounds = tally.rounds_settled + tally.rounds_void;
+    let mut text = format!(
+        "{}: {} settled, {} void; {} refused, {} amended, {} held, {}.\n",
+        count(rounds, "round"),
+        tally.rounds_settled,
+        tally.rounds_void,
+        count(tally.refused, "entry").replace("entrys", "entries"),
+        tally.amended,
+        tally.held,
+        count(tally.lamp_faults, "lamp fault"),
+    );
+    text.push_str(&format!(
+        "{} events journalled, {} received by the floor in order; chain verified on both sides: {}.\n",
+        journal.head,
+        follower.received(),
+        if journal.verified && follower.is_whole(journal.head) {
+            "yes"
+        } else {
+            "NO"
+        },
+    ));
+    super::ending::print(&text)?;
+    if journal.verified && follower.is_whole(journal.head) {
+        Ok(())
+    } else {
+        Err(Failure::failed(format!(
+            "the chain doesn't hold: {}; floor: {}",
+            journal.text,
+            follower.in_words()
+        )))
+    }
+}

@@ -1,0 +1,346 @@
+//! The demo's table: a temporary folder with a configuration and a journal, three simulated devices, and the daemon on a thread
+//! of its own, reached as a real one is: by ptys, sockets and a broker.
+
+use super::super::ending::Failure;
+use crate::config;
+use crate::control::{self, Act, Answer, client::Client};
+use crate::gateway::{self, Rooms};
+use crate::journal;
+use crate::rules::tai_sai::{self, Layout};
+use crate::sim::{
+    Dealer, Lamps, LampsSetup, LampsView, Pace, Setup, Terminal, TerminalSetup, TerminalView, Tumbler, TumblerSetup,
+    TumblerView,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// The folder holds the socket, the journal and the ptys' links; it goes when the demo ends.
+pub struct DemoTable {
+    folder: PathBuf,
+    layout: Layout,
+    dealer: Arc<Dealer>,
+    daemon: Option<Daemon>,
+}
+
+struct Daemon {
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<Result<(), String>>,
+}
+
+/// What stands in the journal at the end.
+pub struct JournalEnd {
+    /// Its newest event.
+    pub head: u64,
+    /// The whole chain holds.
+    pub verified: bool,
+    /// The verification in words.
+    pub text: String,
+}
+
+/// What a person at the table sees.
+pub struct Seen {
+    /// The terminal's readout.
+    pub readout: String,
+    /// The dice can't be seen.
+    pub covered: bool,
+    /// The tumbler doesn't spin.
+    pub inhibited: bool,
+    /// Areas whose lamps are lit.
+    pub lit: Vec<String>,
+}
+
+/// Wakes when something that a person would see has changed.
+pub struct Changes {
+    tumbler: watch::Receiver<TumblerView>,
+    terminal: watch::Receiver<TerminalView>,
+    lamps: watch::Receiver<LampsView>,
+}
+
+impl Changes {
+    /// Waits for the next change; never returns once the devices are gone.
+    pub async fn next(&mut self) {
+        let changed = tokio::select! {
+            changed = self.tumbler.changed() => changed,
+            changed = self.terminal.changed() => changed,
+            changed = self.lamps.changed() => changed,
+        };
+        if changed.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl DemoTable {
+    /// Makes the folder, the configuration and the devices. The daemon isn't started yet.
+    pub fn set_up(layout: Layout, broker_port: u16, speed: f64, seed: u64) -> Result<DemoTable, Failure> {
+        let folder = std::env::temp_dir().join(format!("tablegate-demo-{}", std::process::id()));
+        fs::create_dir_all(&folder)
+            .and_then(|()| {
+                fs::write(
+                    folder.join("TS-07.toml"),
+                    configuration(&folder, layout, broker_port, speed),
+                )
+            })
+            .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+        let setup = |name: &str, serial: &str| Setup::new(folder.join(name), serial, seed);
+        let lamp_count = u32::try_from(tai_sai::areas(layout).len()).unwrap_or(u32::MAX);
+        let devices = || -> std::io::Result<Dealer> {
+            Ok(Dealer {
+                tumbler: Tumbler::start(setup("tumbler", "DT3-0042"), TumblerSetup::default())?,
+                terminal: Terminal::start(setup("terminal", "ET-0107"), TerminalSetup::default())?,
+                lamps: Lamps::start(
+                    setup("lamps", "LL-0310"),
+                    LampsSetup {
+                        count: lamp_count,
+                        ..LampsSetup::default()
+                    },
+                )?,
+                pace: Pace {
+                    before_act: Duration::from_millis(800).div_f64(speed),
+                    settle_after: settle_after(speed) + Duration::from_millis(200),
+                    ..Pace::default()
+                },
+            })
+        };
+        let dealer =
+            devices().map_err(|error| Failure::failed(format!("the simulated devices didn't start: {error}")))?;
+        Ok(DemoTable {
+            folder,
+            layout,
+            dealer: Arc::new(dealer),
+            daemon: None,
+        })
+    }
+
+    /// Starts the daemon and opens the table.
+    pub async fn start(&mut self) -> Result<(), Failure> {
+        let (stop, stopped) = oneshot::channel();
+        let (ready, started) = oneshot::channel();
+        let file = self.folder.join("TS-07.toml");
+        let thread = std::thread::Builder::new()
+            .name("gateway".to_owned())
+            .spawn(move || daemon(&file, stopped, ready))?;
+        self.daemon = Some(Daemon { stop, thread });
+        if started.await.is_err() {
+            return Err(self.why_it_ended());
+        }
+        self.dealer
+            .lamps
+            .wait(
+                "the gateway to greet the lamps",
+                |view| view.pictures > 0,
+                self.dealer.pace.patience,
+            )
+            .await
+            .map_err(stuck)?;
+        self.dealer
+            .terminal
+            .wait(
+                "the gateway to greet the terminal",
+                |view| view.entry != 0,
+                self.dealer.pace.patience,
+            )
+            .await
+            .map_err(stuck)?;
+        self.dealer
+            .tumbler
+            .wait(
+                "the gateway to greet the tumbler",
+                |view| view.inhibits > 0,
+                self.dealer.pace.patience,
+            )
+            .await
+            .map_err(stuck)?;
+        self.supervisor().act(Act::OpenVouched {}).await.map(|_done| ())
+    }
+
+    fn why_it_ended(&mut self) -> Failure {
+        let ended = self.daemon.take().and_then(|daemon| daemon.thread.join().ok());
+        match ended {
+            Some(Err(text)) => Failure::failed(text),
+            Some(Ok(())) | None => Failure::failed("the gateway ended before it was up"),
+        }
+    }
+
+    /// Who plays.
+    pub fn dealer(&self) -> Arc<Dealer> {
+        self.dealer.clone()
+    }
+
+    /// Who decides.
+    pub fn supervisor(&self) -> Supervisor {
+        Supervisor {
+            socket: self.supervisor_socket(),
+        }
+    }
+
+    /// Where commands that act reach this table.
+    pub fn supervisor_socket(&self) -> PathBuf {
+        self.folder.join("TS-07.supervisor.sock")
+    }
+
+    /// What its topics begin with.
+    pub fn prefix(&self) -> String {
+        "tablegate/v1/demo/TS-07".to_owned()
+    }
+
+    /// Wakes when the devices show something else.
+    pub fn changes(&self) -> Changes {
+        Changes {
+            tumbler: self.dealer.tumbler.watch(),
+            terminal: self.dealer.terminal.watch(),
+            lamps: self.dealer.lamps.watch(),
+        }
+    }
+
+    /// What a person at the table sees now.
+    pub fn seen(&self) -> Seen {
+        let terminal = self.dealer.terminal.view();
+        let tumbler = self.dealer.tumbler.view();
+        let areas = tai_sai::areas(self.layout);
+        let lamps = self.dealer.lamps.view().lit;
+        let lit = lamps
+            .iter()
+            .filter_map(|bit| areas.get(usize::try_from(*bit).ok()?))
+            .map(|id| (*id).to_owned())
+            .collect();
+        Seen {
+            readout: terminal.readout,
+            covered: tumbler.covered,
+            inhibited: tumbler.inhibited,
+            lit,
+        }
+    }
+
+    /// Stops the daemon cleanly and verifies what it leaves.
+    pub async fn stop(&mut self) -> Result<JournalEnd, Failure> {
+        if let Some(daemon) = self.daemon.take() {
+            // A daemon that is gone already has told why in its result.
+            let _gone = daemon.stop.send(());
+            let joined = tokio::task::spawn_blocking(move || daemon.thread.join()).await;
+            match joined {
+                Ok(Ok(Ok(()))) => {}
+                Ok(Ok(Err(text))) => return Err(Failure::failed(text)),
+                Ok(Err(_)) | Err(_) => return Err(Failure::failed("the gateway's thread panicked")),
+            }
+        }
+        verify_journal(&self.folder.join("journal"))
+    }
+}
+
+impl Drop for DemoTable {
+    fn drop(&mut self) {
+        if let Some(daemon) = self.daemon.take() {
+            let _gone = daemon.stop.send(());
+            let _ended = daemon.thread.join();
+        }
+        // Nothing in it is worth keeping, and a folder that can't be removed is the system's to clean.
+        let _kept = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// A supervisor with the act socket.
+#[derive(Clone)]
+pub struct Supervisor {
+    socket: PathBuf,
+}
+
+impl Supervisor {
+    /// Does `act`; root acts in the name of a demo supervisor.
+    pub async fn act(&self, act: Act) -> Result<String, Failure> {
+        let by = nix::unistd::geteuid().is_root().then_some("demo-supervisor");
+        let mut client = Client::connect(&self.socket)
+            .await
+            .map_err(|error| Failure::failed(error.to_string()))?;
+        match client
+            .act(act, by)
+            .await
+            .map_err(|error| Failure::failed(error.to_string()))?
+        {
+            Answer::Done { text } => Ok(text),
+            Answer::Refused { text, .. } | Answer::Failed { text } | Answer::WrongUse { text } => {
+                Err(Failure::failed(text))
+            }
+            Answer::View(_) => Err(Failure::failed("the gateway answered with a view")),
+        }
+    }
+}
+
+fn stuck(trouble: crate::sim::Trouble) -> Failure {
+    Failure::failed(trouble.to_string())
+}
+
+fn settle_after(speed: f64) -> Duration {
+    Duration::from_millis(3000)
+        .div_f64(speed)
+        .max(Duration::from_millis(500))
+}
+
+fn configuration(folder: &Path, layout: Layout, broker_port: u16, speed: f64) -> String {
+    let at = |name: &str| folder.join(name).display().to_string();
+    let layout = match layout {
+        Layout::Appendix1 => "appendix-1",
+        Layout::Appendix2 => "appendix-2",
+    };
+    // At a demo's speed the law's three seconds would be most of a round; the configuration's least is half a second.
+    let wait_ms = settle_after(speed).as_millis().min(30_000);
+    format!(
+        "[table]\nsite = \"demo\"\nid = \"TS-07\"\ngame = \"tai-sai\"\n\n\
+         [tai_sai]\nstyle = \"A\"\nlayout = \"{layout}\"\nrest_ms = {wait_ms}\nsettle_after_ms = {wait_ms}\n\n\
+         [devices.tumbler]\nport = \"{}\"\n[devices.terminal]\nport = \"{}\"\n[devices.lamps]\nport = \"{}\"\n\n\
+         [mqtt]\nbrokers = [\"mqtt://127.0.0.1:{broker_port}\"]\n\n\
+         [journal]\ndirectory = \"{}\"\n\n\
+         [control]\nsocket = \"{}\"\nsupervisor_socket = \"{}\"\n",
+        at("tumbler"),
+        at("terminal"),
+        at("lamps"),
+        at("journal"),
+        at("TS-07.sock"),
+        at("TS-07.supervisor.sock"),
+    )
+}
+
+/// The daemon as `tablegate run` starts it, stopped by `stopped` instead of a signal.
+fn daemon(file: &Path, stopped: oneshot::Receiver<()>, ready: oneshot::Sender<()>) -> Result<(), String> {
+    let config = config::load(file, &[])
+        .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| error.to_string())?;
+    runtime.block_on(async move {
+        let rooms = Rooms {
+            ports: config.ports,
+            journal: config.journal,
+            uplink: config.uplink,
+        };
+        let running = gateway::start(config.gateway, rooms)
+            .await
+            .map_err(|error| error.to_string())?;
+        let control = control::serve(&config.control, &running.handle()).map_err(|error| error.to_string())?;
+        let _nobody_waits = ready.send(());
+        let _demo_is_gone = stopped.await;
+        running.handle().stop();
+        running.ended().await;
+        control.stop().await;
+        Ok(())
+    })
+}
+
+fn verify_journal(directory: &Path) -> Result<JournalEnd, Failure> {
+    let file = journal::file_in(directory);
+    let report = journal::verify(&file, |_| {}).map_err(|error| Failure::failed(error.to_string()))?;
+    let text = report
+        .bad
+        .as_ref()
+        .map_or_else(|| "whole".to_owned(), |bad| bad.text.clone());
+    Ok(JournalEnd {
+        head: report.head.seqno,
+        verified: report.bad.is_none(),
+        text,
+    })
+}

@@ -1,0 +1,351 @@
+//! `tablegate floor watch|replay`: the floor's side. Subscribes, decodes, follows the consumer's rule, and asks for what is missing.
+
+pub mod follow;
+
+use super::ending::{Failure, Status, print};
+use super::{describe, event_json};
+use crate::floor::{Begin, Finding};
+use crate::table::event::{Event, Replay, response};
+use crate::uplink::exchange::TlsTexts;
+use crate::uplink::{BrokerAddress, Transport};
+use clap::{Args, Subcommand};
+use follow::{Floor, Follower, Heard};
+use prost::Message;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a broker and a gateway may take to answer before a replay gives up.
+const ANSWER_WITHIN: Duration = Duration::from_secs(15);
+
+/// The floor's side of a table.
+#[derive(Args, Debug)]
+pub struct FloorCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Subscribe to a table's events, check numbers and chain, ask for gaps, and print each event.
+    #[command(
+        after_help = "Example:\n  tablegate floor watch --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07\n\nIt begins after the newest event; --all asks for everything that the journal holds."
+    )]
+    Watch(Watch),
+    /// Ask a table for events that it has recorded.
+    #[command(
+        after_help = "Example:\n  tablegate floor replay --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07 --from 4711 --to 4800"
+    )]
+    Replay(Again),
+}
+
+/// Which table, through which broker.
+#[derive(Args, Debug)]
+struct Where {
+    /// The broker: mqtt://host:port, or mqtts://host:port with --ca.
+    #[arg(long, value_name = "ADDRESS")]
+    broker: BrokerAddress,
+    /// The table's site.
+    #[arg(long, value_name = "SITE", required_unless_present = "prefix")]
+    site: Option<String>,
+    /// The table's id.
+    #[arg(long, value_name = "TABLE", required_unless_present = "prefix")]
+    table: Option<String>,
+    /// What its topics begin with, when that isn't tablegate/v1/SITE/TABLE.
+    #[arg(long, value_name = "PREFIX", conflicts_with_all = ["site", "table"])]
+    prefix: Option<String>,
+    /// Certificates that may have signed the broker's (PEM).
+    #[arg(long, value_name = "FILE")]
+    ca: Option<PathBuf>,
+    /// Own certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "key")]
+    certificate: Option<PathBuf>,
+    /// Key of the certificate (PEM).
+    #[arg(long, value_name = "FILE", requires = "certificate")]
+    key: Option<PathBuf>,
+    /// Name to log in with.
+    #[arg(long, value_name = "NAME")]
+    username: Option<String>,
+    /// File with its password.
+    #[arg(long, value_name = "FILE", requires = "username")]
+    password_file: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+struct Watch {
+    #[command(flatten)]
+    at: Where,
+    /// Ask for every event that the journal still holds first.
+    #[arg(long)]
+    all: bool,
+    /// End after this many events.
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    /// Print each event as a line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Again {
+    #[command(flatten)]
+    at: Where,
+    /// The journal's id; without it, the one that the table writes now.
+    #[arg(long, value_name = "ID")]
+    journal: Option<String>,
+    /// The first event wanted.
+    #[arg(long, value_name = "SEQNO", value_parser = clap::value_parser!(u64).range(1..))]
+    from: u64,
+    /// The last event wanted; without it, the newest.
+    #[arg(long, value_name = "SEQNO", value_parser = clap::value_parser!(u64).range(1..))]
+    to: Option<u64>,
+    /// Print each event as a line of JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// Exit status 2 for an unusable address or file; 1 when the chain doesn't hold, or what was asked for can't be had.
+pub fn run(command: &FloorCommand) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        match &command.command {
+            Command::Watch(watch) => watch_table(watch).await,
+            Command::Replay(again) => replay(again).await,
+        }
+    })
+}
+
+impl Where {
+    fn floor(&self) -> Result<Floor, Failure> {
+        let prefix = match (&self.prefix, &self.site, &self.table) {
+            (Some(prefix), ..) => prefix.trim_end_matches('/').to_owned(),
+            (None, Some(site), Some(table)) => format!("tablegate/v1/{site}/{table}"),
+            (None, ..) => return Err(Failure::usage("--site and --table, or --prefix, say which table")),
+        };
+        let tls = match (self.broker.transport, &self.ca) {
+            (Transport::Plain, _) => None,
+            (Transport::Tls, Some(ca)) => Some(TlsTexts {
+                ca: read(ca)?,
+                identity: self.identity()?,
+            }),
+            (Transport::Tls, None) => {
+                return Err(Failure::usage(
+                    "an mqtts:// broker needs --ca: the certificates that may have signed the broker's",
+                ));
+            }
+        };
+        let password = match &self.password_file {
+            Some(file) => String::from_utf8_lossy(&read(file)?)
+                .trim_end_matches(['\r', '\n'])
+                .to_owned(),
+            None => String::new(),
+        };
+        let login = self.username.clone().map(|name| (name, password));
+        Ok(Floor {
+            broker: self.broker.clone(),
+            prefix,
+            tls,
+            login,
+        })
+    }
+
+    fn identity(&self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Failure> {
+        match (&self.certificate, &self.key) {
+            (Some(certificate), Some(key)) => Ok(Some((read(certificate)?, read(key)?))),
+            (None, _) | (_, None) => Ok(None),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::usage(format!("{}: {error}", path.display())))
+}
+
+async fn watch_table(watch: &Watch) -> Result<(), Failure> {
+    let floor = watch.at.floor()?;
+    let begin = if watch.all { Begin::AtFirst } else { Begin::AtNext };
+    let mut follower = Follower::start(floor, Some(begin));
+    let mut printed = 0;
+    let mut alarms = 0u32;
+    while watch.count.is_none_or(|count| printed < count) {
+        let heard = tokio::select! {
+            heard = follower.next() => heard,
+            _ = tokio::signal::ctrl_c() => break,
+        };
+        match heard {
+            Heard::Found(finding) => {
+                if finding.is_alarm() {
+                    alarms += 1;
+                }
+                if let Finding::Store(stores) | Finding::ChainBroken(stores) = &finding {
+                    printed += 1;
+                    print(&in_line(&stores.bytes, watch.json)?)?;
+                }
+                if let Some(text) = told(&finding) {
+                    note(&text);
+                }
+            }
+            Heard::Status { online, fault, .. } => note(&presence(online, &fault)),
+            Heard::State(_) => {}
+            Heard::Connected => note("connected"),
+            Heard::Lost(text) => note(&format!("no connection: {text}; trying again")),
+            Heard::Answered(_) => {}
+        }
+    }
+    match alarms {
+        0 => Ok(()),
+        _ => Err(Failure::failed(format!("{alarms} alarms: what came is not whole"))),
+    }
+}
+
+fn presence(online: bool, fault: &str) -> String {
+    match (online, fault) {
+        (false, _) => "the table is offline".to_owned(),
+        (true, "") => "the table is online".to_owned(),
+        (true, fault) => format!("the table is online and can't play: {fault}"),
+    }
+}
+
+/// What is not an event goes to standard error, so that standard output holds events alone.
+#[expect(clippy::print_stderr, reason = "the command line prints")]
+fn note(text: &str) {
+    eprintln!("-- {text}");
+}
+
+fn in_line(bytes: &[u8], json: bool) -> Result<String, Failure> {
+    let unreadable = |error: &dyn std::fmt::Display| Failure::failed(format!("an event can't be read: {error}"));
+    if json {
+        let json = event_json::event(bytes).map_err(|error| unreadable(&error))?;
+        return serde_json::to_string(&json)
+            .map(|text| text + "\n")
+            .map_err(|error| unreadable(&error));
+    }
+    let event = Event::decode(bytes).map_err(|error| unreadable(&error))?;
+    Ok(format!("{}\n", describe::line(&event)))
+}
+
+/// What a person should know of a finding beside the event itself.
+pub(super) fn told(finding: &Finding) -> Option<String> {
+    Some(match finding {
+        Finding::Store(_) | Finding::Repeat | Finding::Held { .. } | Finding::Dropped { .. } => return None,
+        Finding::Unverifiable { journal_id, seqno } => {
+            format!("event {seqno} of journal {journal_id} came again; it is too old to tell a repeat from a fork")
+        }
+        Finding::Fork { journal_id, seqno, .. } => {
+            format!("ALARM: event {seqno} of journal {journal_id} came with other bytes than before: keep both")
+        }
+        Finding::HeadDiffers { journal_id, seqno } => {
+            format!(
+                "ALARM: the table says that event {seqno} of journal {journal_id} is another than the one that came"
+            )
+        }
+        Finding::ChainBroken(stores) => format!(
+            "ALARM: event {} of journal {} doesn't follow the event before it: the chain is broken",
+            stores.seqno, stores.journal_id
+        ),
+        Finding::Unannounced { journal_id } => {
+            format!("ALARM: journal {journal_id} began, and no journal that is known here leads to it")
+        }
+        Finding::Gap { journal_id, from, to } => {
+            format!("ALARM: events {from} to {to} of journal {journal_id} are gone: the table no longer has them")
+        }
+        Finding::Malformed => "a message on the events topic is no event".to_owned(),
+    })
+}
+
+async fn replay(again: &Again) -> Result<(), Failure> {
+    if again.to.is_some_and(|to| to < again.from) {
+        return Err(Failure::usage("--to comes before --from"));
+    }
+    let mut follower = Follower::start(again.at.floor()?, None);
+    let journal_id = match &again.journal {
+        Some(id) => id.clone(),
+        None => journal_now(&mut follower).await?,
+    };
+    let mut next = again.from;
+    loop {
+        let to_seqno = again.to.unwrap_or(0);
+        follower.ask(Replay {
+            journal_id: journal_id.clone(),
+            from_seqno: next,
+            to_seqno,
+        });
+        let done = loop {
+            match part(&mut follower).await? {
+                response::Response::Event(bytes) => {
+                    let seqno = Event::decode(bytes.as_slice()).map_or(next, |event| event.seqno);
+                    if seqno > next {
+                        note(&format!(
+                            "events {next} to {} are gone: the table has deleted them",
+                            seqno - 1
+                        ));
+                    }
+                    next = seqno + 1;
+                    print(&in_line(&bytes, again.json)?)?;
+                }
+                response::Response::ReplayDone(done) => break done,
+                response::Response::Error(error) => {
+                    return Err(Failure::failed(format!("the table refused the replay: {}", error.text)));
+                }
+                response::Response::Snapshot(_) => {}
+            }
+        };
+        if done.newest < again.from {
+            return Err(Failure::failed(format!(
+                "event {} isn't recorded yet: the newest is {}",
+                again.from, done.newest
+            )));
+        }
+        let last = again.to.map_or(done.newest, |to| to.min(done.newest));
+        if last < done.oldest {
+            return Err(Failure::failed(format!(
+                "events {} to {last} are gone: the oldest that the table has is {}",
+                again.from, done.oldest
+            )));
+        }
+        if next > last {
+            return Ok(());
+        }
+        next = next.max(done.oldest);
+    }
+}
+
+/// The next part of the answer.
+async fn part(follower: &mut Follower) -> Result<response::Response, Failure> {
+    loop {
+        match answer(follower).await? {
+            Heard::Answered(answer) => {
+                if let Some(part) = answer.response {
+                    return Ok(part);
+                }
+            }
+            Heard::Lost(text) => return Err(Failure::failed(format!("the connection was lost: {text}"))),
+            Heard::Found(_) | Heard::State(_) | Heard::Status { .. } | Heard::Connected => {}
+        }
+    }
+}
+
+/// The journal that the table writes now, from its retained status.
+async fn journal_now(follower: &mut Follower) -> Result<String, Failure> {
+    loop {
+        match answer(follower).await? {
+            Heard::Status { head: Some(head), .. } if !head.journal_id.is_empty() => return Ok(head.journal_id),
+            Heard::Lost(text) => return Err(Failure::failed(format!("no connection: {text}"))),
+            Heard::Status { .. } | Heard::State(_) | Heard::Connected | Heard::Found(_) | Heard::Answered(_) => {}
+        }
+    }
+}
+
+async fn answer(follower: &mut Follower) -> Result<Heard, Failure> {
+    tokio::time::timeout(ANSWER_WITHIN, follower.next())
+        .await
+        .map_err(|_late| Failure {
+            status: Status::Failed,
+            text: format!(
+                "no answer within {} s: is the table online? `tablegate floor watch` shows its status",
+                ANSWER_WITHIN.as_secs()
+            ),
+        })
+}
