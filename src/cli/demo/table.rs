@@ -8,8 +8,8 @@ use crate::gateway::{self, Rooms};
 use crate::journal;
 use crate::rules::tai_sai::{self, Layout};
 use crate::sim::{
-    Dealer, Lamps, LampsSetup, LampsView, Pace, Setup, Terminal, TerminalSetup, TerminalView, Tumbler, TumblerSetup,
-    TumblerView,
+    Dealer, Lamps, LampsSetup, LampsView, Pace, Reader, Setup, Terminal, TerminalSetup, TerminalView, Tumbler,
+    TumblerSetup, TumblerView,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,7 +90,13 @@ impl DemoTable {
         let lamp_count = u32::try_from(tai_sai::areas(layout).len()).unwrap_or(u32::MAX);
         let devices = || -> std::io::Result<Dealer> {
             Ok(Dealer {
-                tumbler: Tumbler::start(setup("tumbler", "DT3-0042"), TumblerSetup::default())?,
+                tumbler: Tumbler::start(
+                    setup("tumbler", "DT3-0042"),
+                    TumblerSetup {
+                        reader: Reader::None,
+                        ..TumblerSetup::default()
+                    },
+                )?,
                 terminal: Terminal::start(setup("terminal", "ET-0107"), TerminalSetup::default())?,
                 lamps: Lamps::start(
                     setup("lamps", "LL-0310"),
