@@ -92,11 +92,11 @@ impl Table {
                         self.inhibit(true);
                     }
                 }
-                Input::Contact(report) if report.contact == Contact::Bell && report.closed => {
-                    if phase == Phase::Betting {
-                        phase = Phase::Closed;
-                        self.show("", self.readout.entry + 1);
-                    }
+                Input::Contact(report)
+                    if report.contact == Contact::Bell && report.closed && phase == Phase::Betting =>
+                {
+                    phase = Phase::Closed;
+                    self.show("", self.readout.entry + 1);
                 }
                 Input::Entry { shown, .. } => {
                     let entry = self.readout.entry + 1;

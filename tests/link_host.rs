@@ -773,7 +773,7 @@ fn an_open_tumbler_may_be_read_once_bets_are_closed() {
         })
     };
     let reading = from_device::Body::Tumbler(tumbler(Cover::Off, Some([1, 3, 6])));
-    let mut passes = |bench: &mut Bench| {
+    let passes = |bench: &mut Bench| {
         bench.data(0, reading.clone());
         !bench.events().contains(&HostEvent::ReadUnderCover)
     };

@@ -330,7 +330,6 @@ async fn lamps_show_measure_and_break() {
 #[tokio::test]
 async fn a_bad_line_loses_and_repeats_nothing() {
     let seed = 20_260_101;
-    println!("seed {seed}");
     let (_folder, port) = folder();
     let terminal = Terminal::start(Setup::new(&port, "T-1", seed), TerminalSetup::default()).unwrap();
     let mut desk = Desk::new(DeviceKind::Terminal, &port);
@@ -357,7 +356,7 @@ async fn a_bad_line_loses_and_repeats_nothing() {
             Input::DeviceDown { .. } => panic!("the line is bad, not dead"),
             _ => None,
         });
-        assert_eq!(got.await, key, "round {round}");
+        assert_eq!(got.await, key, "round {round}, seed {seed}");
     }
 }
 
