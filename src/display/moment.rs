@@ -46,12 +46,10 @@ fn moment(view: &TableView) -> Moment {
             None => Moment::NoMoreBets,
         },
         // Between rounds the last one's end is news until the next begins.
-        _ => match view.rounds.ended.first() {
-            Some(RoundView {
-                end: Some(RoundEnd::Void(_)),
-                ..
-            }) => Moment::Void,
-            Some(_) | None => Moment::Waiting,
+        _ => match view.rounds.ended.iter().find_map(ended).map(|round| round.shown) {
+            Some(Shown::Result { faces, .. }) => Moment::LastResult { faces },
+            Some(Shown::Void) => Moment::Void,
+            None => Moment::Waiting,
         },
     }
 }
@@ -72,9 +70,11 @@ fn ended(round: &RoundView) -> Option<Round> {
     })
 }
 
+/// Three faces, or nothing: half a result is none.
 fn faces(round: &RoundView) -> Option<[u8; 3]> {
-    let faces: Vec<u8> = round.faces.iter().filter_map(|face| u8::try_from(*face).ok()).collect();
-    faces.try_into().ok()
+    let face = |face: &u32| u8::try_from(*face).ok().filter(|face| (1..=6).contains(face));
+    let faces: Option<Vec<u8>> = round.faces.iter().map(face).collect();
+    faces?.try_into().ok()
 }
 
 #[cfg(test)]
@@ -126,6 +126,18 @@ mod tests {
             |view| view.rounds.ended = vec![round(1, &[], Some(RoundEnd::Void("not_stated".into())))],
             &Moment::Void,
         );
+        check(
+            |view| view.rounds.ended = vec![round(1, &[2, 2, 5], Some(RoundEnd::Settled))],
+            &Moment::LastResult { faces: [2, 2, 5] },
+        );
+        check(
+            |view| {
+                view.state.phase = "entered".into();
+                view.rounds.running = Some(round(1, &[1, 3, 7], None));
+            },
+            &Moment::NoMoreBets,
+        );
+        check(|view| view.state.phase = "ready".into(), &Moment::Waiting);
     }
 
     #[test]

@@ -38,7 +38,7 @@ fn now(html: &mut String, moment: &Moment) {
     html.push_str("\"><div class=\"words\">");
     html.push_str(moment.words());
     html.push_str("</div>");
-    if let Moment::Result { faces } = moment {
+    if let Moment::Result { faces } | Moment::LastResult { faces } = moment {
         html.push_str("<div class=\"dice\">");
         for face in faces {
             die(html, *face);

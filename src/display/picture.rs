@@ -38,7 +38,12 @@ pub enum Moment {
         /// Sorted.
         faces: [u8; 3],
     },
-    /// The round is void.
+    /// The round has ended with this result, and the next hasn't begun.
+    LastResult {
+        /// Sorted.
+        faces: [u8; 3],
+    },
+    /// The last round was void, and the next hasn't begun.
     Void,
     /// The round waits for a supervisor.
     Held,
@@ -83,6 +88,7 @@ impl Moment {
             Moment::BetsOpen => "Place your bets",
             Moment::NoMoreBets => "No more bets",
             Moment::Result { .. } => "Result",
+            Moment::LastResult { .. } => "Last result",
             Moment::Void => "No spin",
             Moment::Held => "Please wait \u{2013} supervisor",
             Moment::Stopped => "Play stopped \u{2013} supervisor",
@@ -97,7 +103,7 @@ impl Moment {
             Moment::Waiting | Moment::Tumbling => "quiet",
             Moment::BetsOpen => "bets",
             Moment::NoMoreBets => "shut",
-            Moment::Result { .. } => "result",
+            Moment::Result { .. } | Moment::LastResult { .. } => "result",
             Moment::Void | Moment::Held | Moment::Stopped => "void",
         }
     }
