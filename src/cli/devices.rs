@@ -1,14 +1,38 @@
 //! `tablegate devices`: how well each device's line works, for a person at the table and for scripts. Only draws what the
-//! daemon reports; the control client brings it.
+//! daemon reports, and opens no port.
 
+use super::daemon::{Reach, look};
+use super::ending::{Failure, print, print_json};
+use crate::device::{Counts, LinkReport, LinkState};
+use clap::Args;
 use std::fmt::Write;
 use std::time::Duration;
 
-use crate::device::{Counts, LinkReport, LinkState};
+/// How well each device's line works.
+#[derive(Args, Debug)]
+pub struct Devices {
+    #[command(flatten)]
+    reach: Reach,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When no daemon can be asked.
+pub fn run(args: &Devices) -> Result<(), Failure> {
+    let view = look(&args.reach)?;
+    if args.json {
+        print_json(&view.links)
+    } else {
+        print(&render(&view.links))
+    }
+}
 
 /// The reports as text, one block a device.
-#[must_use]
-pub fn render(reports: &[LinkReport]) -> String {
+fn render(reports: &[LinkReport]) -> String {
     let mut text = String::new();
     if reports.is_empty() {
         text.push_str("No devices are configured.\n");
@@ -20,16 +44,6 @@ pub fn render(reports: &[LinkReport]) -> String {
         block(&mut text, report);
     }
     text
-}
-
-/// The reports as JSON, with a line break at the end.
-///
-/// # Errors
-/// Never in practice: a report holds nothing that JSON can't.
-pub fn render_json(reports: &[LinkReport]) -> Result<String, serde_json::Error> {
-    let mut text = serde_json::to_string_pretty(reports)?;
-    text.push('\n');
-    Ok(text)
 }
 
 fn block(text: &mut String, report: &LinkReport) {
@@ -215,7 +229,7 @@ mod tests {
     #[test]
     fn json_reads_back_to_the_same() {
         let reports = vec![report()];
-        let json = render_json(&reports).unwrap();
+        let json = serde_json::to_string_pretty(&reports).unwrap();
         assert_eq!(serde_json::from_str::<Vec<LinkReport>>(&json).unwrap(), reports);
         assert!(json.contains("\"state\": \"up\""), "{json}");
     }

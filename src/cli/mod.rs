@@ -42,6 +42,9 @@ enum Command {
     /// Table, round, devices, link quality, backlog, alerts and locks.
     #[command(after_help = "Example:\n  tablegate status --instance TS-07")]
     Status(status::StatusArgs),
+    /// How well each device's line works: identity, link, frames, errors, repeats, round-trip times.
+    #[command(after_help = "Example:\n  tablegate devices --instance TS-07")]
+    Devices(devices::Devices),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
@@ -81,6 +84,7 @@ pub fn main() -> std::process::ExitCode {
     ending::end(match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Devices(args) => devices::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),
