@@ -61,6 +61,8 @@ pub(super) struct Keeper {
     pub(super) pace: Pace,
     /// Since when the table is online on this connection.
     pub(super) online_since: Option<Instant>,
+    /// The table was online on some connection of this run.
+    pub(super) was_online: bool,
     /// One thing at a time, to find out which one is too large for the broker.
     pub(super) one_at_a_time: bool,
     /// Events of the leg under way that the broker finds too large.
@@ -121,6 +123,7 @@ impl Keeper {
             },
             pace: Pace::default(),
             online_since: None,
+            was_online: false,
             one_at_a_time: false,
             too_large: BTreeSet::new(),
             state_too_large: None,
@@ -307,6 +310,15 @@ impl Keeper {
         self.report.last_error = "the floor knows more than this journal".to_owned();
         self.set_state(UplinkState::RolledBack);
         self.alarms.rolled_back(found);
+    }
+
+    /// Somebody else says that he is this table.
+    pub(super) fn foreign_status(&mut self, connection: u64) {
+        let text = format!(
+            "{}: a status of connection {connection}, which is not this gateway's",
+            self.topics.status
+        );
+        self.alarms.raise(Condition::TakenOver, text);
     }
 
     /// The connection has stood for a while: the broker is there.

@@ -303,9 +303,16 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn look_for_foreign(&self, message: &Message) -> Result<(), Ended> {
+    /// A number that isn't lower is outbid before anything is published. At the start of the daemon that is a counter that was
+    /// lost with a disk; later it is somebody else.
+    fn look_for_foreign(&mut self, message: &Message) -> Result<(), Ended> {
         match judge_status(self.number, &message.payload) {
-            StatusVerdict::Foreign { connection } => Err(Ended::Foreign { connection }),
+            StatusVerdict::Foreign { connection } => {
+                if self.keeper.was_online {
+                    self.keeper.foreign_status(connection);
+                }
+                Err(Ended::Foreign { connection })
+            }
             StatusVerdict::Own | StatusVerdict::Stale => Ok(()),
         }
     }
@@ -352,6 +359,7 @@ impl<'a> Session<'a> {
     /// Birth, state, backlog, and everything after, to the end.
     async fn deliver(&mut self) -> Ended {
         self.keeper.online_since = Some(Instant::now());
+        self.keeper.was_online = true;
         self.keeper.set_state(UplinkState::Online);
         loop {
             let stepped = self.step().await;
@@ -454,11 +462,7 @@ impl<'a> Session<'a> {
                 self.corrected_at = Some(due);
             }
             StatusVerdict::Foreign { connection } => {
-                let text = format!(
-                    "{} has a status of connection {connection} that is not this gateway's",
-                    self.keeper.topics.status
-                );
-                self.keeper.alarms.raise(Condition::TakenOver, text);
+                self.keeper.foreign_status(connection);
                 return Err(Ended::Foreign { connection });
             }
         }
