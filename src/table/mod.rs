@@ -252,3 +252,6 @@ fn take(draft: &mut Draft<'_>, input: &Input) {
         Input::Deadline => {}
     }
 }
+
+#[cfg(test)]
+mod tests;

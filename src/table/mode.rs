@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 
 /// The table's mode, with what it knows in each.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one mode per table, and it is open nearly always: a box would cost an allocation at every change of play"
+)]
 pub(crate) enum Mode {
     /// No play.
     #[default]

@@ -249,7 +249,7 @@ fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason
         }
         Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {}
     }
-    held::void(draft, Source::person(person), reason, Declared::BySupervisor);
+    held::void(draft, Source::person(person), reason, Declared::Supervisor);
     Ok("The round is void: nobody wins or loses.".into())
 }
 
@@ -303,7 +303,7 @@ fn withdraw_void(draft: &mut Draft<'_>, person: &Person) -> Answer {
         ));
     }
     let source = Source::person(person);
-    held::withdraw(draft, source.clone(), Declared::BySupervisor);
+    held::withdraw(draft, source.clone(), Declared::Supervisor);
     held::stand_for(draft, &source, None);
     Ok("The void is withdrawn: the round goes on with the dice uncovered.".into())
 }

@@ -181,11 +181,11 @@ pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Declared {
     /// The gateway by itself.
-    ByGateway,
-    /// The dealer, or a supervisor.
-    ByDealer,
+    Gateway,
+    /// The dealer.
+    Dealer,
     /// A supervisor, whose word also ends a freeze.
-    BySupervisor,
+    Supervisor,
 }
 
 /// The round is void.
@@ -194,7 +194,7 @@ pub(crate) fn void(draft: &mut Draft<'_>, source: Source, reason: RoundVoidedRea
     let text = crate::table::citation::void_reason(reason).map_or("no reason was stated", |reason| reason.text());
     let voided = RoundVoided {
         reason: reason as i32,
-        automatic: declared == Declared::ByGateway,
+        automatic: declared == Declared::Gateway,
         text: text.into(),
         base: tumbler::base(draft),
     };
@@ -205,7 +205,7 @@ pub(crate) fn void(draft: &mut Draft<'_>, source: Source, reason: RoundVoidedRea
             lock.reason,
             TableLockedReason::OutOfTurn | TableLockedReason::Configuration
         );
-        if lock.kind == TableLockedKind::Freeze && (of_this_round || declared == Declared::BySupervisor) {
+        if lock.kind == TableLockedKind::Freeze && (of_this_round || declared == Declared::Supervisor) {
             locks::unlock(draft, source.clone(), &lock, "the round was voided");
         }
     }
@@ -225,7 +225,7 @@ pub(crate) fn late_bell(draft: &mut Draft<'_>, rung: Uptime) {
     }
     let source = Source::gateway().with_device(draft.device(DeviceKind::Terminal));
     match draft.phase() {
-        Some(Phase::Ready(_)) => withdraw(draft, source.clone(), Declared::ByGateway),
+        Some(Phase::Ready(_)) => withdraw(draft, source.clone(), Declared::Gateway),
         Some(Phase::Tumbling(_) | Phase::Betting(_)) => {
             resumed(draft, RoundHeldCause::ExposedEarly, source.clone());
         }
@@ -253,7 +253,7 @@ pub(crate) fn spun_since(draft: &Draft<'_>) -> bool {
 /// The void that the gateway declared is taken back.
 pub(crate) fn withdraw(draft: &mut Draft<'_>, source: Source, declared: Declared) {
     let withdrawn = VoidWithdrawn {
-        automatic: declared == Declared::ByGateway,
+        automatic: declared == Declared::Gateway,
         counters: draft.counters(),
     };
     draft.record(source, Body::VoidWithdrawn(withdrawn));

@@ -137,18 +137,18 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
     };
     let mismatches = draft.layout.mismatches(&wanted, &measured.lit);
     restored(draft, &wanted, &mismatches);
-    if mismatches.is_empty() && entered.as_ref().is_some_and(|entered| entered.proof != Proof::Lit) {
-        if let Some(entered) = &entered
-            && draft.has_room(1)
-        {
-            let lit = LayoutLit {
-                areas: entered.areas.clone(),
-                entry_to_lamps_ms: millis(entered.entered_at, draft.now),
-            };
-            let source = draft.device_itself(DeviceKind::LayoutLamps);
-            draft.record(source, Body::LayoutLit(lit));
-            draft.seen.lamps.judged = true;
-        }
+    if let Some(entered) = &entered
+        && entered.proof != Proof::Lit
+        && mismatches.is_empty()
+        && draft.has_room(1)
+    {
+        let lit = LayoutLit {
+            areas: entered.areas.clone(),
+            entry_to_lamps_ms: millis(entered.entered_at, draft.now),
+        };
+        let source = draft.device_itself(DeviceKind::LayoutLamps);
+        draft.record(source, Body::LayoutLit(lit));
+        draft.seen.lamps.judged = true;
     }
     if draft.seen.lamps.judged || told_at + draft.config.lamp_wait <= draft.now {
         if !draft.has_room(MOST_NAMED + 1) {

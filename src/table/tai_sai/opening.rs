@@ -380,7 +380,8 @@ pub(crate) fn walk(draft: &mut Draft<'_>) {
     let measured = report.is_some_and(|report| report.measured);
     let follows = report.is_some_and(|report| draft.layout.mismatches(&wanted, &report.lit).is_empty());
     let given_up = walk_at(&draft.look()).is_some_and(|at| at <= draft.now);
-    if !(told && measured && follows) && !given_up {
+    let read_back = told && measured && follows;
+    if !read_back && !given_up {
         return;
     }
     if told && !measured {

@@ -83,7 +83,7 @@ fn not_activated(draft: &mut Draft<'_>) {
     tumbler::start_round(draft, false);
     if watched {
         let source = Source::gateway();
-        held::void(draft, source, RoundVoidedReason::ANotActivated, Declared::ByGateway);
+        held::void(draft, source, RoundVoidedReason::ANotActivated, Declared::Gateway);
     } else {
         held::hold(draft, RoundHeldCause::NotActivated);
     }
@@ -103,7 +103,7 @@ fn exposed_early(draft: &mut Draft<'_>, links: Links) {
     seen.exposed_at = None;
     if links == Links::Unbroken {
         let source = Source::gateway();
-        held::void(draft, source, RoundVoidedReason::AExposedEarly, Declared::ByGateway);
+        held::void(draft, source, RoundVoidedReason::AExposedEarly, Declared::Gateway);
     } else {
         held::hold(draft, RoundHeldCause::ExposedEarly);
     }

@@ -289,5 +289,5 @@ pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         return held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
     }
     let source = draft.dealer_at_terminal();
-    held::void(draft, source, RoundVoidedReason::NotStated, Declared::ByDealer);
+    held::void(draft, source, RoundVoidedReason::NotStated, Declared::Dealer);
 }

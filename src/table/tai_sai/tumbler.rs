@@ -320,8 +320,9 @@ pub(crate) fn reading(draft: &Draft<'_>) -> Option<[u8; 3]> {
     }
     let dice = seen.report.as_ref()?.dice.as_ref()?;
     match dice.flatness {
-        Flatness::NotFlat => None,
-        Flatness::Unknown | Flatness::Flat => dice.faces.map(rules::tai_sai::sorted),
+        // Unsure is no reading.
+        Flatness::NotFlat | Flatness::Unknown => None,
+        Flatness::Flat => dice.faces.map(rules::tai_sai::sorted),
     }
 }
 
