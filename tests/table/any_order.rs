@@ -296,7 +296,8 @@ fn enter_result(s: &mut Scene, dead: Option<DeviceKind>) {
         s.key_in(&keys);
         s.wait(1000);
     }
-    if matches!(s.phase().as_str(), "closed" | "landed") && held(s) == RoundHeldCause::Unspecified {
+    let waits = freezes(s) || held(s) != RoundHeldCause::Unspecified;
+    if matches!(s.phase().as_str(), "closed" | "landed") && !waits {
         s.operator(OperatorAct::EnterResult {
             faces: [1, 3, 6],
             reason: "can't be typed".into(),
@@ -387,6 +388,7 @@ fn end_of(s: &Scene, from: usize, round: u64) -> Option<&Recorded> {
 
 /// The round that runs comes to its end, and not by a void unless a person had no better choice.
 fn ends(mut s: Scene, dead: Option<DeviceKind>) {
+    s.arrivals();
     let from = s.events.len();
     let running = s.state().round_id;
     if running == 0 || s.state().mode() != Mode::Open {

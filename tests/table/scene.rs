@@ -55,6 +55,8 @@ pub struct Scene {
     /// Microseconds of the scene.
     pub now: u64,
     run_began: u64,
+    /// The daemon runs; else time passes without it.
+    is_running: bool,
     run: u32,
     pub events: Vec<Recorded>,
     appends: u32,
@@ -154,6 +156,7 @@ impl Scene {
             now: 3_600_000 * MS,
             run_began: 3_600_000 * MS,
             run: 1,
+            is_running: true,
             events: Vec::new(),
             appends: 0,
             mark: 0,
@@ -384,7 +387,7 @@ impl Scene {
 
     pub fn wait_until(&mut self, end: u64) {
         let mut fired = 0;
-        loop {
+        while self.is_running {
             let arrival = self.later.iter().map(|later| (later.due, later.order)).min();
             let deadline = self.table.deadline().map(|at| self.run_began + at.as_micros());
             let deadline = deadline.map(|at| at.max(self.now));
@@ -407,6 +410,13 @@ impl Scene {
             }
         }
         self.now = self.now.max(end);
+    }
+
+    /// Time passes until everything that was said has arrived.
+    pub fn arrivals(&mut self) {
+        if let Some(last) = self.later.iter().map(|later| later.due).max() {
+            self.wait_until(last);
+        }
     }
 
     fn arrive(&mut self, due: u64, order: u64) {
@@ -565,6 +575,7 @@ impl Scene {
         }
         self.unbroken = false;
         self.later.clear();
+        self.is_running = false;
         self.terminal.waiting = None;
     }
 
@@ -573,6 +584,7 @@ impl Scene {
         let events: Vec<Event> = self.events.iter().map(|recorded| recorded.event.clone()).collect();
         self.table = recovery::fold(self, &events);
         self.run += 1;
+        self.is_running = true;
         self.run_began = self.now;
         self.sent = Indicators::default();
         self.start();
