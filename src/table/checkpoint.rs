@@ -334,7 +334,7 @@ fn entered_out(entered: &Entered) -> EnteredCheckpoint {
         lamps_lit: entered.proof == Proof::Lit,
         waiting_since_us: waiting_since.as_micros(),
         fault_declared: entered.fault_declared,
-        lamps_settled_at_us: entered.lamps_settled_at.map_or(0, Uptime::as_micros),
+        lamps_settled_at_us: entered.lamps_settled_at.map(Uptime::as_micros),
         reopened: entered.reopened,
     }
 }
@@ -355,7 +355,7 @@ fn entered_in(entered: &EnteredCheckpoint) -> Entered {
         entered_at: Uptime::from_micros(entered.entered_at_us),
         proof,
         fault_declared: entered.fault_declared,
-        lamps_settled_at: (entered.lamps_settled_at_us != 0).then(|| Uptime::from_micros(entered.lamps_settled_at_us)),
+        lamps_settled_at: entered.lamps_settled_at_us.map(Uptime::from_micros),
         reopened: entered.reopened,
     }
 }

@@ -542,3 +542,14 @@ fn a_restart_at_every_step_of_a_round_leads_to_its_end() {
         s.expect_done();
     });
 }
+
+#[test]
+fn a_lamp_fault_declared_before_the_power_cut_stays_declared_in_every_checkpoint() {
+    play(|s| {
+        s.lamps.dead = vec![crate::oracle::bit("small")];
+        s.reach_entered(&[1, 3, 6]);
+        s.wait(1000);
+        s.restart();
+        s.settle();
+    });
+}

@@ -234,7 +234,8 @@ fn ring_of(betting: &Betting, bell: ContactCount, last_closed: Option<Uptime>, m
     let counts = bell.closings > recorded
         && match last_closed {
             Some(at) => at >= betting.opened_at,
-            None => same_start,
+            // A terminal that started after bets opened, and whose bell is heard now, was rung now.
+            None => same_start || missed == Missed::Live,
         };
     counts.then_some(Ring {
         at: last_closed,

@@ -89,6 +89,24 @@ fn without_related_clocks_a_bell_of_the_same_start_counts() {
 }
 
 #[test]
+fn without_related_clocks_a_restarted_terminals_bell_is_heard_as_it_rings() {
+    play(|s| {
+        s.terminal.clocks_related = false;
+        s.reach_betting();
+        s.offline(DeviceKind::Terminal);
+        s.terminal.link.boot_id += 1;
+        s.terminal.entry = 0;
+        for wire in &mut s.terminal.wires {
+            wire.closings = 0;
+        }
+        s.wait(500);
+        s.online(DeviceKind::Terminal);
+        s.bell();
+        s.expect_phase("closed");
+    });
+}
+
+#[test]
 fn a_no_spin_found_when_the_link_is_back_holds_the_round_and_never_voids() {
     for to in [Scene::reach_betting, Scene::reach_closed, Scene::reach_landed] {
         play(|s| {
