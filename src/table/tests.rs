@@ -1,6 +1,8 @@
 //! What holds of the table whatever comes in, in whatever order: inputs are drawn at random around a small model of the
 //! devices, so that rounds happen as well as nonsense.
 
+#![allow(clippy::wildcard_enum_match_arm, reason = "a test names what it looks for")]
+
 use super::event::DeviceOfflineReason;
 use super::event::{
     Body, Event, GatewayStarted, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableCheckpoint, TableLockedKind,
