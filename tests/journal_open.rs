@@ -4,6 +4,8 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::cast_possible_truncation,
     reason = "a test may panic"
 )]
 

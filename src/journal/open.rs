@@ -1,13 +1,14 @@
 //! Opens a journal: looks at the file read-only and decides. Good: go on with it. Damaged: move it aside whole, begin a new one, say so.
 //! Anything that tells nothing about the contents (rights, a disk that fails, a newer layout, another owner): an error, and nothing is touched.
 
+use super::ballast;
 use super::chain::{BadRecord, Chain};
 use super::counter::Counter;
 use super::head_mark::{self, Noted};
 use super::lock::Lock;
 use super::reader::{ReadError, Reader};
 use super::salvage::{self, Why};
-use super::store::{Identity, Mark, MovedAside, Store, StoreError, View, beside};
+use super::store::{self, Identity, Mark, MovedAside, Store, StoreError, View, beside};
 use super::tail::{PAGE, Tail};
 use super::thread::{self, Start};
 use super::{Begin, Carried, Fresh, Journal, OpenError, Opened, Options, Owner, Seqno, file_in};
@@ -28,48 +29,72 @@ pub(super) fn open(directory: &Path, owner: &Owner, machine: &str, options: &Opt
     };
     salvage::finish_interrupted_move(&path).map_err(store_error)?;
     let noted = head_mark::read(directory);
-    let mut text = String::new();
-    let mut good = match look(&path, owner, noted.as_ref())? {
-        Look::Nothing => None,
-        Look::Good(good) => match &options.begin {
-            Begin::Continue => Some(*good),
-            Begin::RolledBack { text: why } => {
-                let moved = salvage::move_aside(&path, options.now, Why::RolledBack).map_err(store_error)?;
-                text = format!(
-                    "the journal went back in time: {why}; it is kept as {}",
-                    moved.display()
-                );
-                None
-            }
-        },
-        Look::Damaged(what) => {
-            let moved = salvage::move_aside(&path, options.now, Why::Damaged).map_err(store_error)?;
-            text = format!("the journal is damaged: {what}; it is kept as {}", moved.display());
-            None
+    let looked = match usable(&path, owner, noted.as_ref(), &options.begin) {
+        Err(OpenError::Store {
+            source: StoreError::Full { .. },
+            ..
+        }) if ballast::give_up(directory) => {
+            tracing::warn!("the disk is full: the ballast was given up so that the journal can be opened");
+            usable(&path, owner, noted.as_ref(), &options.begin)
+        }
+        looked => looked,
+    };
+    let (found, store, text) = match looked? {
+        Usable::Yes(found, store) => (*found, store, String::new()),
+        Usable::No(reason) => {
+            let text = match reason {
+                None => String::new(),
+                Some((why, what)) => {
+                    let moved = salvage::move_aside(&path, options.now, why).map_err(store_error)?;
+                    format!("{what}; it is kept as {}", moved.display())
+                }
+            };
+            let identity = Identity {
+                journal_id: uuid::Uuid::new_v4().to_string(),
+                site: owner.site.clone(),
+                table: owner.table.clone(),
+                machine: machine.to_owned(),
+                created_us: options.now.as_unix_micros(),
+            };
+            Store::create(&path, &identity).map_err(store_error)?;
+            (Good::empty(identity), Store::open(&path).map_err(store_error)?, text)
         }
     };
-    if good.is_none() {
-        let identity = Identity {
-            journal_id: uuid::Uuid::new_v4().to_string(),
-            site: owner.site.clone(),
-            table: owner.table.clone(),
-            machine: machine.to_owned(),
-            created_us: options.now.as_unix_micros(),
-        };
-        Store::create(&path, &identity).map_err(store_error)?;
-    }
-    let found = match good.take() {
-        Some(good) => good,
-        None => Good::empty(&path).map_err(store_error)?,
+    start(directory, owner, (found, store), lock, options, (noted, text))
+}
+
+enum Usable {
+    Yes(Box<Good>, Store),
+    /// None is there, or it can't be gone on with and must be moved aside: why, and in words.
+    No(Option<(Why, String)>),
+}
+
+fn usable(path: &Path, owner: &Owner, noted: Option<&Noted>, begin: &Begin) -> Result<Usable, OpenError> {
+    let damaged = |what: String| Usable::No(Some((Why::Damaged, format!("the journal is damaged: {what}"))));
+    let good = match look(path, owner, noted)? {
+        Look::Nothing => return Ok(Usable::No(None)),
+        Look::Damaged(what) => return Ok(damaged(what)),
+        Look::Good(good) => good,
     };
-    start(directory, owner, found, lock, options, (noted, text))
+    if let Begin::RolledBack { text } = begin {
+        let what = format!("the journal went back in time: {text}");
+        return Ok(Usable::No(Some((Why::RolledBack, what))));
+    }
+    match Store::open(path) {
+        Ok(store) => Ok(Usable::Yes(good, store)),
+        Err(StoreError::Damaged { doing, source }) => Ok(damaged(format!("cannot {doing}: {source}"))),
+        Err(source) => Err(OpenError::Store {
+            path: path.to_owned(),
+            source,
+        }),
+    }
 }
 
 /// Starts the thread on a file that has been looked at.
 fn start(
     directory: &Path,
     owner: &Owner,
-    found: Good,
+    (found, store): (Good, Store),
     lock: Lock,
     options: &Options,
     (noted, text): (Option<Noted>, String),
@@ -79,7 +104,6 @@ fn start(
         path: path.clone(),
         source,
     };
-    let store = Store::open(&path).map_err(failed)?;
     let mut moved_aside = found.moved_aside;
     let mut fresh = None;
     if found.head == Mark::NONE {
@@ -235,10 +259,9 @@ pub(super) struct State {
 }
 
 impl Good {
-    fn empty(path: &Path) -> Result<Self, StoreError> {
-        let view = View::open(path, super::store::Sharing::Settled)?;
-        Ok(Good {
-            identity: view.identity()?,
+    fn empty(identity: Identity) -> Self {
+        Good {
+            identity,
             head: Mark::NONE,
             cursor: Mark::NONE,
             state: State {
@@ -246,7 +269,7 @@ impl Good {
                 next: 1,
             },
             moved_aside: Vec::new(),
-        })
+        }
     }
 }
 
@@ -266,6 +289,17 @@ fn look(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Result<Look, OpenE
             });
         }
         Ok(_) => {}
+    }
+    // Nobody in this process has the file open yet: reading it directly drops no locks.
+    match std::fs::File::open(path).and_then(|mut file| store::header(&mut file)) {
+        Ok(None) => {}
+        Ok(Some(what)) => return Ok(Look::Damaged(what.to_owned())),
+        Err(error) => {
+            return Err(OpenError::Store {
+                path: path.to_owned(),
+                source: StoreError::file("read the journal's header", error),
+            });
+        }
     }
     match examine(path, owner, noted) {
         Ok(good) => Ok(Look::Good(Box::new(good))),

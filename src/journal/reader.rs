@@ -285,13 +285,13 @@ impl Reader {
         if let Ok(records) = self.read(|view| view.page(from, last, max)) {
             let records = records
                 .into_iter()
-                .filter(|record| chain::sha256(&record.bytes) == record.sha256)
+                .filter(|record| chain::check_alone(record).is_ok())
                 .collect();
             return Readable { records, next };
         }
         let one_by_one = (from..=last).filter_map(|seqno| {
             let record = self.read(|view| view.page(seqno, seqno, 1)).ok()?.pop()?;
-            (chain::sha256(&record.bytes) == record.sha256).then_some(record)
+            chain::check_alone(&record).is_ok().then_some(record)
         });
         Readable {
             records: one_by_one.collect(),
@@ -330,10 +330,8 @@ fn whats_wrong(record: &Record, expected: Seqno) -> Option<BadRecord> {
             expected,
             found: record.seqno,
         })
-    } else if chain::sha256(&record.bytes) != record.sha256 {
-        Some(BadRecord::Bytes)
     } else {
-        None
+        chain::check_alone(record).err()
     }
 }
 

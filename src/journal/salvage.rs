@@ -5,7 +5,7 @@ use super::head_mark::Noted;
 use super::open::{State, files_of, state_of};
 use super::reader::Reader;
 use super::store::{Mark, MovedAside, StoreError, View, beside, sync_directory};
-use super::{Owner, Record, Seqno, decode};
+use super::{Owner, Record, Seqno};
 use crate::time::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -183,7 +183,7 @@ fn newest_readable(reader: &mut Reader) -> Option<Mark> {
 }
 
 fn is_whole(record: &Record) -> bool {
-    chain::sha256(&record.bytes) == record.sha256 && decode(record).is_ok_and(|event| event.seqno == record.seqno)
+    chain::check_alone(record).is_ok()
 }
 
 /// Which of the journals moved aside have something left to deliver, as far as can be told.

@@ -36,6 +36,9 @@ const WAL_GROWN_TO: u64 = 2 * 1024 * 1024;
 /// From this many pages in the WAL on, `tidy` waits for readers so that the WAL starts again at its beginning.
 const WAL_LARGE_PAGES: i64 = 1024;
 
+/// `SQLITE_IOERR_SHMSIZE`: the file beside the database through which processes share the WAL's index could not get its 32 KiB.
+const NO_ROOM_FOR_INDEX: i32 = 10 | (19 << 8);
+
 const TABLES: &str = "
     CREATE TABLE identity (
         one INTEGER PRIMARY KEY CHECK (one = 1),
@@ -63,6 +66,8 @@ enum CauseInner {
     Database(#[from] rusqlite::Error),
     #[error(transparent)]
     File(#[from] std::io::Error),
+    #[error("SQLite gave journal mode {mode} and synchronous {synchronous} where WAL and 2 (FULL) were asked for")]
+    Settings { synchronous: i64, mode: String },
     #[error("injected by a test")]
     Injected,
 }
@@ -116,7 +121,9 @@ impl StoreError {
                 Blame::Room => StoreError::Full { doing, source },
                 Blame::Surroundings => StoreError::Io { doing, source },
             },
-            CauseInner::File(_) | CauseInner::Injected => StoreError::Io { doing, source },
+            CauseInner::File(_) | CauseInner::Settings { .. } | CauseInner::Injected => {
+                StoreError::Io { doing, source }
+            }
         }
     }
 
@@ -172,6 +179,7 @@ fn blame(error: &rusqlite::Error) -> Blame {
             // SQLITE_ERROR: our statements are fixed, so a table or column is missing.
             | ErrorCode::Unknown => Blame::Contents,
             ErrorCode::DiskFull => Blame::Room,
+            ErrorCode::SystemIoFailure if failure.extended_code == NO_ROOM_FOR_INDEX => Blame::Room,
             _ => Blame::Surroundings,
         },
         E::SqlInputError { .. }
@@ -364,17 +372,41 @@ impl Store {
         let mode: String = connection
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
             .doing("set the journal up")?;
-        assert!(
-            synchronous == 2 && mode == "wal",
-            "SQLite refused synchronous FULL or WAL: {synchronous}, {mode}"
-        );
+        if synchronous != 2 || mode != "wal" {
+            let refused = CauseInner::Settings { synchronous, mode };
+            return Err(StoreError::Io {
+                doing: "set the journal up",
+                source: Cause(refused),
+            });
+        }
         let store = Store {
             connection,
             path: path.to_owned(),
         };
-        store.touch()?;
+        match store.touch().and_then(|()| store.rehearse()) {
+            // Without room the journal can still be read, and there may be room, or ballast, when it is written.
+            Err(error @ StoreError::Full { .. }) => {
+                tracing::warn!(error = &error as &dyn std::error::Error, "the disk is full");
+            }
+            other => other?,
+        }
         store.grow_wal();
         Ok(store)
+    }
+
+    /// An insert that is rolled back: where the next pages come from must not turn out to be damaged in the middle of a round.
+    fn rehearse(&self) -> Result<(), StoreError> {
+        let bytes = 2 * PAGE_BYTES;
+        self.connection
+            .execute_batch(&format!(
+                "BEGIN IMMEDIATE; INSERT INTO events VALUES ({}, zeroblob(32), zeroblob({bytes})); ROLLBACK",
+                i64::MAX
+            ))
+            .inspect_err(|_| {
+                // Fails when SQLite has rolled back already.
+                let _ = self.connection.execute_batch("ROLLBACK");
+            })
+            .doing("rehearse an append")
     }
 
     /// Writes one decision; returns after the sync. An error means that nothing of it is in the file.
@@ -535,6 +567,25 @@ impl Store {
             .query_row("PRAGMA page_count", [], |row| row.get(0))
             .unwrap()
     }
+}
+
+/// What in the first bytes of the file is not as we make it; SQLite would take some of it for a wish (not to write, not to use a WAL, to
+/// keep pointers between pages) instead of for damage. <https://sqlite.org/fileformat2.html#the_database_header>
+pub(super) fn header(file: &mut impl std::io::Read) -> std::io::Result<Option<&'static str>> {
+    let mut header = [0; 100];
+    match file.read_exact(&mut header) {
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(Some("it is no database")),
+        other => other?,
+    }
+    let is = |at: usize, expected: &[u8]| header.get(at..at + expected.len()) == Some(expected);
+    let page = u16::try_from(PAGE_BYTES).unwrap_or_default().to_be_bytes();
+    Ok(if !is(0, b"SQLite format 3\0") {
+        Some("it is no database")
+    } else if !is(16, &page) || !is(18, &[2, 2, 0, 64, 32, 32]) || !is(52, &[0; 4]) || !is(64, &[0; 4]) {
+        Some("its header is not as it was written")
+    } else {
+        None
+    })
 }
 
 /// How a read-only connection treats the file.
@@ -787,4 +838,54 @@ fn uri(path: &Path, query: &str) -> String {
         }
     }
     uri + query
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(seqno: Seqno) -> Record {
+        let bytes = vec![7; 3000];
+        let sha256 = Sha256::digest(&bytes).into();
+        Record { seqno, sha256, bytes }
+    }
+
+    fn append(store: &mut Store, records: &[Record]) -> Result<(), StoreError> {
+        store.append(&Transaction {
+            records,
+            checkpoints: &[],
+            expire: None,
+            after: None,
+        })
+    }
+
+    #[test]
+    fn a_full_disk_leaves_nothing_half_written_and_is_over_when_there_is_room() {
+        let directory = tempfile::tempdir().unwrap();
+        // A name that a URI would stumble over.
+        let path = directory.path().join("a?b#c%d e.sqlite3");
+        let identity = Identity {
+            journal_id: "id".to_owned(),
+            site: "site".to_owned(),
+            table: "table".to_owned(),
+            machine: String::new(),
+            created_us: 0,
+        };
+        Store::create(&path, &identity).unwrap();
+        let mut store = Store::open(&path).unwrap();
+        append(&mut store, &[record(1)]).unwrap();
+        store.limit_pages(store.pages() + 2);
+        let many: Vec<Record> = (2..20).map(record).collect();
+        let error = append(&mut store, &many).unwrap_err();
+        assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+        assert_eq!(View::open(&path, Sharing::Shared).unwrap().head().unwrap().seqno, 1);
+        append(&mut store, &many[..1]).unwrap();
+        store.limit_pages(1000);
+        append(&mut store, &many[1..]).unwrap();
+        store.close().unwrap();
+        let view = View::open(&path, Sharing::Settled).unwrap();
+        assert_eq!(view.head().unwrap().seqno, 19);
+        assert_eq!(view.structure().unwrap(), None);
+        assert!(!beside(&path, "-wal").exists(), "a clean close leaves no WAL");
+    }
 }

@@ -278,12 +278,16 @@ impl Shared {
 
     pub(super) async fn next_connection(&self, at_least: u64) -> u64 {
         let (reply, answer) = oneshot::channel();
-        let sent = self.commands.try_send(Command::NextConnection { at_least, reply });
-        match (sent, answer.await) {
-            (Ok(()), Ok(connection)) => connection,
-            // The journal hangs or is closed: what the asker knows has to do.
-            (Ok(()) | Err(_), _) => at_least.max(1),
+        // The journal hangs or is closed: what the asker knows has to do.
+        let stand_in = at_least.max(1);
+        if self
+            .commands
+            .try_send(Command::NextConnection { at_least, reply })
+            .is_err()
+        {
+            return stand_in;
         }
+        answer.await.unwrap_or(stand_in)
     }
 
     pub(super) fn tidy(&self) {

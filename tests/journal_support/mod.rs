@@ -48,6 +48,10 @@ impl Scribe {
     }
 
     pub fn record(&mut self, body: Body) -> Record {
+        self.record_in(self.seqno / 10, body)
+    }
+
+    pub fn record_in(&mut self, round_id: u64, body: Body) -> Record {
         let event = Event {
             site: "harbour".to_owned(),
             table: "TS-07".to_owned(),
@@ -58,7 +62,7 @@ impl Scribe {
             clock: self.clock.into(),
             run_id: "0d3b9f6e-5f1c-4b38-8f7e-2f6f3c1a9b10".to_owned(),
             uptime_us: self.seqno * 1000,
-            round_id: self.seqno / 10,
+            round_id,
             body: Some(body),
             ..Event::default()
         };
@@ -161,5 +165,13 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     while !holds() {
         assert!(std::time::Instant::now() < deadline, "{what}: not within 10 s");
         std::thread::yield_now();
+    }
+}
+
+/// A directory in memory where there is one: for tests that open hundreds of journals and don't need a disk.
+pub fn scratch() -> tempfile::TempDir {
+    match tempfile::tempdir_in("/dev/shm") {
+        Ok(directory) => directory,
+        Err(_) => tempfile::tempdir().unwrap(),
     }
 }
