@@ -1,7 +1,7 @@
 //! A dealer who plays tai-sai on three simulated devices, going by what can be seen: readout, lamps, whether the tumbler is free.
 
 use super::engine::Trouble;
-use super::{Lamps, Spun, Terminal, Tumbler};
+use super::{Lamps, LampsView, Spun, Terminal, Tumbler};
 use crate::wire::message::Cover;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -211,16 +211,21 @@ impl Dealer {
         let mut refusal = String::new();
         for _ in 0..MAX_SETTLE_PRESSES {
             tokio::time::sleep_until(earliest).await;
-            match self.enter(&[]).await? {
-                Answer::Accepted => {
-                    self.lamps
-                        .wait("dark lamps", |view| view.commanded.is_empty(), self.pace.patience)
-                        .await?;
-                    return Ok(());
+            // What stands on the readout then may answer an earlier press; what counts is whether the lamps go out.
+            let patience = match self.enter(&[]).await? {
+                Answer::Accepted => self.pace.patience,
+                Answer::Refused(code) => {
+                    refusal = code;
+                    self.pace.settle_after
                 }
-                Answer::Refused(code) => refusal = code,
-            }
+            };
             earliest = Instant::now() + self.pace.settle_after;
+            let dark = |view: &LampsView| view.commanded.is_empty();
+            match self.lamps.wait("dark lamps", dark, patience).await {
+                Ok(_) => return Ok(()),
+                Err(_) if !refusal.is_empty() => {}
+                Err(trouble) => return Err(trouble.into()),
+            }
         }
         Err(Stuck::Refused {
             code: refusal,
