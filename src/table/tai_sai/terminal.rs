@@ -227,13 +227,16 @@ fn in_time(draft: &Draft<'_>, ring: Ring) -> bool {
     }
 }
 
+/// What two clocks, related over a line, may differ by. A dealer who rings as soon as bets open is not to ring in vain.
+const TWO_CLOCKS: Duration = Duration::from_millis(300);
+
 /// The ring of a bell with this count, if it counts for these bets.
 fn ring_of(betting: &Betting, bell: ContactCount, last_closed: Option<Uptime>, missed: Missed) -> Option<Ring> {
     let same_start = bell.boot_id == betting.bell.boot_id;
     let recorded = if same_start { betting.bell.closings } else { 0 };
     let counts = bell.closings > recorded
         && match last_closed {
-            Some(at) => at >= betting.opened_at,
+            Some(at) => at + TWO_CLOCKS >= betting.opened_at,
             // A terminal that started after bets opened, and whose bell is heard now, was rung now.
             None => same_start || missed == Missed::Live,
         };

@@ -33,3 +33,23 @@ fn the_layout_is_dark_and_the_tumbler_inhibited_until_the_round_ends() {
         assert!(!s.table.indicators().tumbler.inhibit, "abandoned");
     });
 }
+
+#[test]
+fn a_bell_rung_as_bets_open_counts_though_two_clocks_put_it_before() {
+    for (before_opening, phase) in [(200, "closed"), (700, "betting")] {
+        play(|s| {
+            // Bets opened 900 ms ago.
+            s.reach_betting();
+            let now = s.now;
+            let bell = s.terminal.wire(Contact::Bell);
+            bell.closed = true;
+            bell.closings += 1;
+            bell.last_closed = now - (900 + before_opening) * MS;
+            let wire = bell.clone();
+            let input = Input::Contact(s.contact_report(&wire));
+            s.say(DeviceKind::Terminal, input);
+            s.wait(100);
+            s.expect_phase(phase);
+        });
+    }
+}
