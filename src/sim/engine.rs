@@ -404,7 +404,7 @@ impl<M: Model> Engine<M> {
     }
 
     async fn wait(
-        &self,
+        &mut self,
         inbox: &mut mpsc::Receiver<(Act<M::Act>, oneshot::Sender<()>)>,
         buffer: &mut [u8],
     ) -> Woken<M::Act> {
@@ -417,7 +417,7 @@ impl<M: Model> Engine<M> {
             }
         };
         let bytes = async {
-            match &self.pty {
+            match &mut self.pty {
                 Some(pty) => pty.read(buffer).await,
                 None => std::future::pending().await,
             }

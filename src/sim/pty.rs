@@ -2,10 +2,12 @@
 
 use nix::errno::Errno;
 use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use nix::sys::termios::{SetArg, cfmakeraw, tcgetattr, tcsetattr};
 use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -17,7 +19,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(10);
 /// The device's end. The near side isn't kept open here: then an exclusive opening by a gateway that was killed would outlive it.
 #[derive(Debug)]
 pub(super) struct Pty {
-    master: AsyncFd<PtyMaster>,
+    /// `None` only while it is registered anew.
+    master: Option<AsyncFd<PtyMaster>>,
     link: PathBuf,
 }
 
@@ -35,40 +38,51 @@ impl Pty {
         let _ = fs::remove_file(&new);
         symlink(ptsname_r(&master)?, &new)?;
         fs::rename(&new, link)?;
-        #[expect(
-            deprecated,
-            reason = "its replacement is unsafe, for types that lose their descriptor; PtyMaster owns one and keeps it"
-        )]
-        let master = AsyncFd::new(master)?;
         Ok(Pty {
-            master,
+            master: Some(register(master)?),
             link: link.to_owned(),
         })
     }
 
     /// Waits for bytes. Never fails for want of a reader: it waits for one.
-    pub(super) async fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+    pub(super) async fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         loop {
-            let mut ready = self.master.readable().await?;
+            let Some(master) = &self.master else {
+                return Err(io::Error::from(Errno::EBADF));
+            };
+            let mut ready = master.readable().await?;
             match ready.try_io(|master| nix::unistd::read(master.get_ref(), into).map_err(io::Error::from)) {
                 Err(_would_block) => {}
-                Ok(Ok(0)) => self.wait_for_somebody().await,
-                Ok(Err(error)) if error.raw_os_error() == Some(Errno::EIO as i32) => self.wait_for_somebody().await,
+                Ok(Ok(0)) => self.wait_for_somebody().await?,
+                Ok(Err(error)) if error.raw_os_error() == Some(Errno::EIO as i32) => self.wait_for_somebody().await?,
                 Ok(read) => return read,
             }
         }
     }
 
-    /// The near side was closed: its settings are gone with it.
-    async fn wait_for_somebody(&self) {
-        let _ = make_raw(self.master.get_ref());
-        tokio::time::sleep(LOOK_AGAIN).await;
+    /// The near side was closed, and its settings are gone with it. Once somebody has it open again, the master is registered
+    /// anew: the runtime never forgets that it was hung up, and would take it for readable ever after.
+    async fn wait_for_somebody(&mut self) -> io::Result<()> {
+        loop {
+            if let Some(master) = &self.master {
+                let _ = make_raw(master.get_ref());
+                if is_open(master.get_ref()) {
+                    break;
+                }
+            }
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+        if let Some(master) = self.master.take() {
+            self.master = Some(register(master.into_inner())?);
+        }
+        Ok(())
     }
 
     /// Writes what the line takes; the rest is lost, as on a line without flow control.
     pub(super) fn write(&self, bytes: &[u8]) {
+        let Some(master) = &self.master else { return };
         let mut rest = bytes;
-        while let Ok(written @ 1..) = nix::unistd::write(self.master.get_ref(), rest) {
+        while let Ok(written @ 1..) = nix::unistd::write(master.get_ref(), rest) {
             rest = rest.get(written..).unwrap_or_default();
             if rest.is_empty() {
                 return;
@@ -80,12 +94,32 @@ impl Pty {
 impl Drop for Pty {
     fn drop(&mut self) {
         // Somebody else may have put theirs there.
-        let ours = ptsname_r(self.master.get_ref())
+        let Some(master) = &self.master else { return };
+        let ours = ptsname_r(master.get_ref())
             .is_ok_and(|name| fs::read_link(&self.link).is_ok_and(|leads_to| leads_to == Path::new(&name)));
         if ours {
             let _ = fs::remove_file(&self.link);
         }
     }
+}
+
+/// Somebody has the near side open.
+fn is_open(master: &PtyMaster) -> bool {
+    let mut asked = [PollFd::new(master.as_fd(), PollFlags::POLLIN)];
+    let answered = poll(&mut asked, PollTimeout::ZERO);
+    let [asked] = asked;
+    answered.is_ok()
+        && !asked
+            .revents()
+            .is_some_and(|events| events.contains(PollFlags::POLLHUP))
+}
+
+fn register(master: PtyMaster) -> io::Result<AsyncFd<PtyMaster>> {
+    #[expect(
+        deprecated,
+        reason = "its replacement is unsafe, for types that lose their descriptor; PtyMaster owns one and keeps it"
+    )]
+    AsyncFd::new(master)
 }
 
 fn make_raw(master: &PtyMaster) -> nix::Result<()> {
