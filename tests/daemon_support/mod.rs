@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 use tablegate::journal::{self, Reader};
 use tablegate::sim::{Dealer, Lamps, LampsSetup, Pace, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup};
@@ -47,7 +48,7 @@ impl Ended {
 /// A table.
 pub struct Scene {
     pub directory: TempDir,
-    pub dealer: Dealer,
+    pub dealer: Arc<Dealer>,
     daemon: Option<Child>,
 }
 
@@ -61,7 +62,7 @@ impl Scene {
             spin,
             ..TumblerSetup::default()
         };
-        let dealer = Dealer {
+        let dealer = Arc::new(Dealer {
             tumbler: Tumbler::start(Setup::new(at("tumbler"), "DT-1", 1), tumbler).unwrap(),
             terminal: Terminal::start(Setup::new(at("terminal"), "ET-1", 2), TerminalSetup::default()).unwrap(),
             lamps: Lamps::start(Setup::new(at("lamps"), "LL-1", 3), LampsSetup::default()).unwrap(),
@@ -70,7 +71,7 @@ impl Scene {
                 patience: PATIENCE,
                 ..Pace::default()
             },
-        };
+        });
         let scene = Scene {
             directory,
             dealer,
@@ -136,7 +137,7 @@ source = "none"
             .append(true)
             .open(self.path("log"))
             .unwrap();
-        let daemon = tablegate()
+        let daemon = daemon_that_dies_with_us()
             .args(["run", "--log-level", "debug", "--config"])
             .arg(self.config())
             .stderr(log)
@@ -243,7 +244,17 @@ source = "none"
 impl Drop for Scene {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            eprintln!("the daemon's log:\n{}", self.log());
+            let log = self.log();
+            let lines: Vec<_> = log.lines().collect();
+            let from = lines.len().saturating_sub(40);
+            eprintln!("the end of the daemon's log:\n{}", lines[from..].join("\n"));
+            if let Ok(kept) = std::env::var("TABLEGATE_KEEP") {
+                let copied = std::process::Command::new("cp")
+                    .arg("-r")
+                    .args([self.directory.path().as_os_str(), kept.as_ref()])
+                    .status();
+                eprintln!("the table's folder is in {kept}: {copied:?}");
+            }
         }
     }
 }
@@ -257,9 +268,24 @@ fn flat(status: &serde_json::Value) -> serde_json::Value {
     flat
 }
 
+/// As [`tablegate`]. A daemon that outlived a killed test would go on following its links, and take whichever pty gets the
+/// number next; where util-linux can prevent that, it does.
+fn daemon_that_dies_with_us() -> Command {
+    let setpriv = Path::new("/usr/bin/setpriv");
+    if !setpriv.exists() {
+        return tablegate();
+    }
+    let mut command = clean(Command::new(setpriv));
+    command.args(["--pdeathsig", "KILL", "--", env!("CARGO_BIN_EXE_tablegate")]);
+    command
+}
+
 /// The binary, with nothing of this environment that could change what it does.
 pub fn tablegate() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tablegate"));
+    clean(Command::new(env!("CARGO_BIN_EXE_tablegate")))
+}
+
+fn clean(mut command: Command) -> Command {
     command
         .stdin(Stdio::null())
         .kill_on_drop(true)

@@ -1,0 +1,325 @@
+//! SIGKILL at random moments of play: nothing is lost, invented or repeated.
+//!
+//! A dealer plays by what can be seen and goes on whatever happens. What was seen (lamps lit for a result, events at a
+//! subscriber) must be in the journal, byte by byte; what is in the journal must have been done, once, and must arrive.
+//! `TABLEGATE_KILLS` says how often the daemon is killed, `TABLEGATE_SEED` repeats a run.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+mod daemon_support;
+mod uplink_support;
+
+use daemon_support::{PATIENCE, Scene};
+use rand::rngs::StdRng;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tablegate::control::client::Client;
+use tablegate::control::{Act, Answer, Request};
+use tablegate::floor::{Begin, Consumer, Finding, Hashes};
+use tablegate::gateway::View;
+use tablegate::journal::{Reader, verify};
+use tablegate::rules::tai_sai::{self, Layout};
+use tablegate::sim::Dealer;
+use tablegate::table::event::Body;
+use tablegate::time::Uptime;
+use tablegate::wire::message::Cover;
+use tokio::time::Instant;
+use uplink_support::subscriber::Subscriber;
+
+/// Kills in an ordinary run of the tests.
+const KILLS: u32 = 40;
+
+/// What the dealer has done and seen.
+#[derive(Default)]
+struct Log {
+    /// ENTER was pressed with these keys.
+    entered: Vec<[u8; 3]>,
+    /// Lamps of exactly these faces were lit after their entry.
+    seen_lit: Vec<[u8; 3]>,
+    rounds_settled: u32,
+}
+
+/// Looks, does what is next, and looks again; the daemon may be gone at any moment.
+struct Player {
+    look: PathBuf,
+    act: PathBuf,
+    log: Arc<Mutex<Log>>,
+    dice: StdRng,
+}
+
+/// How long a device is given to show something before the table is looked at again.
+const A_MOMENT: Duration = Duration::from_millis(700);
+
+impl Player {
+    async fn view(&self) -> Option<View> {
+        let mut client = Client::connect(&self.look).await.ok()?;
+        match client.ask(&Request::Look {}).await.ok()? {
+            Answer::View(view) => Some(*view),
+            _ => None,
+        }
+    }
+
+    async fn supervise(&self, act: Act) {
+        if let Ok(mut client) = Client::connect(&self.act).await {
+            // Refused or lost: the next look says what is true.
+            let _answer = client.act(act, by()).await;
+        }
+    }
+
+    async fn play(mut self, dealer: Arc<Dealer>) {
+        loop {
+            let Some(view) = self.view().await else {
+                tokio::task::yield_now().await;
+                continue;
+            };
+            let state = &view.table.state;
+            if state.locks.iter().any(|lock| lock.kind == "freeze") {
+                self.supervise(Act::Unlock {
+                    procedure: "looked at".into(),
+                })
+                .await;
+                self.supervise(Act::Resume {}).await;
+                continue;
+            }
+            if state.held.is_some() {
+                self.supervise(Act::Resume {}).await;
+                self.supervise(Act::Void { reason: None }).await;
+                continue;
+            }
+            match (state.mode.as_str(), state.phase.as_str()) {
+                ("closed", _) => self.supervise(Act::OpenVouched {}).await,
+                ("open", "ready" | "tumbling") => self.tumble(&dealer).await,
+                ("open", "betting") => {
+                    let before = dealer.terminal.view().entry;
+                    dealer.terminal.ring().await;
+                    let _ = dealer
+                        .terminal
+                        .wait("a closed bell", |view| view.entry != before, A_MOMENT)
+                        .await;
+                }
+                ("open", "closed") => {
+                    dealer.tumbler.cover(Cover::Off).await;
+                    tokio::time::sleep(Duration::from_millis(350)).await;
+                }
+                ("open", "landed") => self.enter(&dealer).await,
+                ("open", "entered") => self.settle(&dealer).await,
+                _ => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    }
+
+    async fn tumble(&mut self, dealer: &Dealer) {
+        dealer.tumbler.cover(Cover::On).await;
+        dealer
+            .tumbler
+            .load_dice([0; 3].map(|_: u8| self.dice.random_range(1..=6)))
+            .await;
+        let done = dealer.tumbler.view().spins.wrapping_add(3);
+        dealer.tumbler.spin(3).await;
+        let _ = dealer.tumbler.wait("rest", |view| view.spins == done, A_MOMENT).await;
+        let _ = dealer.tumbler.wait("bets", |view| view.inhibited, A_MOMENT).await;
+    }
+
+    async fn enter(&mut self, dealer: &Dealer) {
+        let free = dealer.terminal.wait("keys", |view| !view.locked, A_MOMENT).await;
+        if free.is_err() {
+            return;
+        }
+        let faces = dealer.tumbler.view().faces;
+        let mut pressed = faces;
+        pressed.sort_unstable();
+        self.log.lock().unwrap().entered.push(pressed);
+        for face in pressed {
+            dealer.terminal.press(u32::from(face)).await;
+        }
+        dealer.terminal.enter().await;
+        let areas = tai_sai::areas(Layout::Appendix1);
+        let wins: Vec<_> = tai_sai::winners(pressed, Layout::Appendix1)
+            .into_iter()
+            .map(|area| area.id)
+            .collect();
+        let lit = |view: &tablegate::sim::LampsView| {
+            let lit: Vec<_> = view.lit.iter().map(|bit| areas[*bit as usize]).collect();
+            lit == wins
+        };
+        if dealer.lamps.wait("lamps", lit, A_MOMENT).await.is_ok() {
+            self.log.lock().unwrap().seen_lit.push(pressed);
+        }
+    }
+
+    async fn settle(&mut self, dealer: &Dealer) {
+        let _ = dealer.terminal.wait("keys", |view| !view.locked, A_MOMENT).await;
+        dealer.terminal.enter().await;
+        if dealer
+            .lamps
+            .wait("dark lamps", |view| view.lit.is_empty(), A_MOMENT)
+            .await
+            .is_ok()
+        {
+            self.log.lock().unwrap().rounds_settled += 1;
+        }
+    }
+}
+
+fn by() -> Option<&'static str> {
+    nix::unistd::Uid::current()
+        .is_root()
+        .then_some(daemon_support::SUPERVISOR)
+}
+
+/// Everything that arrived at the floor, judged by the consumer's rule.
+#[derive(Default)]
+struct Floor {
+    stored: BTreeMap<u64, Vec<u8>>,
+    alarms: Vec<Finding>,
+    repeats: u32,
+}
+
+async fn subscribe(broker: String, floor: Arc<Mutex<Floor>>) {
+    let mut subscriber = Subscriber::new(&broker, "floor", &["tablegate/v1/harbour/TS-07/events"]).await;
+    let mut consumer = Consumer::new(Begin::AtFirst);
+    let mut hashes = Hashes::default();
+    while let Some(message) = subscriber.message().await {
+        for finding in consumer.take(Uptime::ZERO, &message.payload, &hashes) {
+            let mut floor = floor.lock().unwrap();
+            if finding.is_alarm() {
+                floor.alarms.push(finding.clone());
+            }
+            match finding {
+                Finding::Store(event) => {
+                    hashes.keep(&event);
+                    floor.stored.insert(event.seqno, event.bytes);
+                }
+                Finding::Repeat => floor.repeats += 1,
+                other => floor.alarms.push(other),
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn killed_at_random_moments_nothing_is_lost_invented_or_repeated() {
+    let seed = std::env::var("TABLEGATE_SEED")
+        .ok()
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(rand::random);
+    let kills = std::env::var("TABLEGATE_KILLS")
+        .ok()
+        .and_then(|kills| kills.parse().ok())
+        .unwrap_or(KILLS);
+    println!("TABLEGATE_SEED={seed} TABLEGATE_KILLS={kills}");
+    let mut chance = StdRng::seed_from_u64(seed);
+    let broker = format!("mqtt://{}", tablegate::sim::broker::start().unwrap());
+    let floor = Arc::new(Mutex::new(Floor::default()));
+    let listening = tokio::spawn(subscribe(broker.clone(), floor.clone()));
+    let mut scene = Scene::new(&broker);
+    let log = Arc::new(Mutex::new(Log::default()));
+    scene.start().await;
+    let player = Player {
+        look: scene.path("t.sock"),
+        act: scene.path("t.supervisor.sock"),
+        log: log.clone(),
+        dice: StdRng::seed_from_u64(seed),
+    };
+    let playing = tokio::spawn(player.play(scene.dealer.clone()));
+    for _ in 0..kills {
+        tokio::time::sleep(Duration::from_millis(chance.random_range(50..1500))).await;
+        scene.kill().await;
+        scene.start().await;
+    }
+    // Play goes on after the last one.
+    let settled = log.lock().unwrap().rounds_settled;
+    let until = Instant::now() + PATIENCE;
+    while log.lock().unwrap().rounds_settled < settled + 2 {
+        assert!(
+            Instant::now() < until,
+            "no round ends any more: {}",
+            scene.status().await
+        );
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    playing.abort();
+    assert!(scene.terminate().await.success());
+    let log = log.lock().unwrap();
+    check(&scene, &log, &floor).await;
+    listening.abort();
+}
+
+async fn check(scene: &Scene, log: &Log, floor: &Arc<Mutex<Floor>>) {
+    let report = verify(&scene.journal(), |_| {}).unwrap();
+    assert_eq!(report.bad, None);
+
+    // Nothing is lost on the way, and what arrived is what is journalled.
+    let mut reader = Reader::open(&scene.journal()).unwrap();
+    let head = reader.head().unwrap().seqno;
+    let until = Instant::now() + PATIENCE;
+    while floor.lock().unwrap().stored.len() as u64 != head {
+        let arrived = floor.lock().unwrap().stored.len();
+        assert!(Instant::now() < until, "{arrived} events of {head} arrived");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let floor = floor.lock().unwrap();
+    assert_eq!(floor.alarms, []);
+    for (seqno, bytes) in &floor.stored {
+        let record = reader.page(*seqno, *seqno, 1).unwrap().remove(0);
+        assert_eq!(&record.bytes, bytes, "event {seqno}");
+    }
+
+    // Nothing is invented: each result was entered, and each round has one result and one end.
+    let events = scene.events();
+    let mut results = Vec::new();
+    let mut ends = BTreeMap::<u64, u32>::new();
+    let mut of_round = BTreeMap::<u64, u32>::new();
+    for event in &events {
+        match event.body.as_ref().unwrap() {
+            Body::RoundStarted(_) => {
+                assert_eq!(of_round.insert(event.round_id, 0), None, "a round number is used once")
+            }
+            Body::ResultEntered(result) => {
+                results.push(result.faces.clone());
+                *of_round
+                    .get_mut(&event.round_id)
+                    .expect("a result belongs to a round that began") += 1;
+            }
+            Body::RoundSettled(_) | Body::RoundVoided(_) | Body::RoundAbandoned(_) => {
+                *ends.entry(event.round_id).or_default() += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(of_round.values().all(|results| *results <= 1), "{of_round:?}");
+    assert!(ends.values().all(|ends| *ends == 1), "{ends:?}");
+    let faces = |faces: &[u8; 3]| faces.map(u32::from).to_vec();
+    assert!(
+        is_subsequence(&results, &log.entered.iter().map(faces).collect::<Vec<_>>()),
+        "results were entered"
+    );
+
+    // Nothing that was seen is lost.
+    assert!(
+        is_subsequence(&log.seen_lit.iter().map(faces).collect::<Vec<_>>(), &results),
+        "lit results are journalled: {:?} in {results:?}",
+        log.seen_lit
+    );
+    println!(
+        "{} rounds, {} results, {} seen lit, {head} events, {} repeats at the floor",
+        of_round.len(),
+        results.len(),
+        log.seen_lit.len(),
+        floor.repeats
+    );
+}
+
+/// Every element of `few` is in `many`, in order.
+fn is_subsequence<T: PartialEq>(few: &[T], many: &[T]) -> bool {
+    let mut many = many.iter();
+    few.iter().all(|element| many.any(|other| other == element))
+}
