@@ -26,7 +26,7 @@ use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostS
 
 use super::back_off::{BackOff, NOISY};
 use super::flood::Flood;
-use super::port::{Leads, Moved, Port};
+use super::port::{Leads, Moved, OpenError, Port};
 use super::report::{Kind, LinkReport, LinkState};
 use super::reporter::{Reporter, Standing};
 use super::translate::{self, Memory};
@@ -176,12 +176,13 @@ impl Link {
 
     async fn open_again_and_again(&mut self) -> Stopped {
         loop {
-            let pause = match Port::open(&self.config.path, self.config.baud) {
-                Ok(port) => match self.drive(port).await {
+            let pause = match self.open().await {
+                Err(stopped) => Err(stopped),
+                Ok(Ok(port)) => match self.drive(port).await {
                     Ok(ending) => self.ended(ending).await,
                     Err(stopped) => Err(stopped),
                 },
-                Err(refusal) => self.refused(refusal).await,
+                Ok(Err(refusal)) => self.refused(refusal).await,
             };
             let rested = match pause {
                 Ok(pause) => self.rest(pause).await,
@@ -190,6 +191,22 @@ impl Link {
             if let Err(stopped) = rested {
                 return stopped;
             }
+        }
+    }
+
+    /// Opens the port, off the loop's thread: other devices' keys are not kept waiting while somebody is asked who holds it.
+    async fn open(&self) -> Result<Result<Port, OpenError>, Stopped> {
+        let (path, baud) = (self.config.path.clone(), self.config.baud);
+        if let Err(refusal) = Port::find(&path, baud) {
+            return Ok(Err(refusal));
+        }
+        match tokio::task::spawn_blocking(move || Port::open(&path, baud)).await {
+            Ok(opened) => Ok(opened),
+            Err(error) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                // The runtime is going down.
+                Err(_) => Err(Stopped),
+            },
         }
     }
 

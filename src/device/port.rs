@@ -94,8 +94,21 @@ pub enum Leads {
 }
 
 impl Port {
+    /// Whether there is anything of this name, at the price of one system call.
+    ///
+    /// # Errors
+    /// [`OpenError::Missing`], or what keeps us from looking.
+    pub fn find(path: &Path, baud: u32) -> Result<(), OpenError> {
+        match std::fs::metadata(path) {
+            Ok(_) => Ok(()),
+            Err(e) => Err(refused(path, baud, e)),
+        }
+    }
+
     /// Opens `path` (a symlink is followed anew each time) with 8 data bits, no parity, 1 stop bit, no flow control, for us alone,
     /// and discards what is buffered. DTR and RTS are asserted once, here, and never touched again: many boards reset on a toggle.
+    ///
+    /// Blocks for milliseconds, and for longer with a driver that waits for its device; it must be called within a runtime's context.
     ///
     /// # Errors
     /// [`OpenError`], each with what a technician needs.

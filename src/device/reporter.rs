@@ -169,7 +169,7 @@ impl LogBudget {
         }
         self.lines += 1;
         let (device, port, state) = (report.kind.word(), report.port.as_str(), report.state.word());
-        let left_out = std::mem::take(&mut self.left_out);
+        let left_out = Some(std::mem::take(&mut self.left_out)).filter(|lines| *lines > 0);
         match report.state {
             LinkState::Up | LinkState::Greeting if report.text.is_empty() => {
                 tracing::info!(device, port, state, left_out, "link");

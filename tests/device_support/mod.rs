@@ -17,12 +17,12 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
 use tablegate::device::{DeviceHandle, LinkReport, PortConfig, start};
 use tablegate::table::input::{Arrival, DeviceKind, Input};
 use tablegate::time::{Clock, Timestamp, Uptime};
@@ -82,10 +82,17 @@ pub struct Far {
     pub name: PathBuf,
 }
 
+/// Ptys that stand idle, so that the ones under test get numbers of their own: a daemon that another test left behind may have
+/// names that lead to the low ones, and would greet whatever gets them.
+static LOW_NUMBERS: LazyLock<Vec<PtyMaster>> =
+    LazyLock::new(|| (0..48).map_while(|_| posix_openpt(PTY_FLAGS).ok()).collect());
+
+const PTY_FLAGS: OFlag = OFlag::O_RDWR.union(OFlag::O_NOCTTY).union(OFlag::O_CLOEXEC);
+
 impl Far {
     pub fn new() -> Far {
-        let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
-        let far = posix_openpt(flags).unwrap();
+        LazyLock::force(&LOW_NUMBERS);
+        let far = posix_openpt(PTY_FLAGS).unwrap();
         grantpt(&far).unwrap();
         unlockpt(&far).unwrap();
         let name = PathBuf::from(ptsname_r(&far).unwrap());
