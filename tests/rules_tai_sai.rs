@@ -1,7 +1,6 @@
 //! Tai-sai against vectors made by an independent program: all 216 outcomes, every wager's edge, and traces of whole games.
 //!
-//! The vectors are read from `tests/data/`. With `TABLEGATE_VECTORS=DIR` they are read from every matching file of that folder
-//! instead; a kind of vector of which the folder has none is still read from `tests/data/`, so that no test passes on nothing.
+//! `vector_support` says where the vectors are read from.
 
 #![allow(
     clippy::unwrap_used,
@@ -11,99 +10,16 @@
     reason = "a test may panic"
 )]
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+mod vector_support;
+
+use serde_json::{Value, json};
+use std::path::Path;
 use tablegate::rules::tai_sai::machine::{
     Answer, Bell, Clearance, Dice, DisplayFaults, Done, LayoutWagers, Machine, OpeningTests, Operation, Outcome, Phase,
     Role, Settings, Throw, Tumbler,
 };
-use tablegate::rules::tai_sai::{Layout, Style, VoidReason, areas, call, outcomes, total, wager, wagers, winners};
-
-/// Files of the folder in use whose names begin and end so.
-fn vector_files(prefix: &str, extension: &str) -> Vec<PathBuf> {
-    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
-    let Some(theirs) = std::env::var_os("TABLEGATE_VECTORS").map(PathBuf::from) else {
-        return matching(&ours, prefix, extension);
-    };
-    let names = names_in(&theirs).unwrap_or_else(|e| panic!("TABLEGATE_VECTORS={}: {e}", theirs.display()));
-    let are_vectors = |name: &String| {
-        let (jsonl, csv) = (name.ends_with(".jsonl"), name.ends_with(".csv"));
-        jsonl && name.contains("_traces") || csv && (name.contains("_outcomes") || name.contains("_edges"))
-    };
-    assert!(
-        names.iter().any(are_vectors),
-        "TABLEGATE_VECTORS={}: no *_traces*.jsonl, *_outcomes*.csv or *_edges*.csv there",
-        theirs.display()
-    );
-    let found = matching(&theirs, prefix, extension);
-    if found.is_empty() {
-        eprintln!("no {prefix}*.{extension} in {}: reading our own", theirs.display());
-        return matching(&ours, prefix, extension);
-    }
-    found
-}
-
-fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
-    let mut names = Vec::new();
-    for entry in std::fs::read_dir(folder)? {
-        names.push(entry?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
-}
-
-fn matching(folder: &Path, prefix: &str, extension: &str) -> Vec<PathBuf> {
-    names_in(folder)
-        .unwrap_or_else(|e| panic!("{}: {e}", folder.display()))
-        .iter()
-        .filter(|name| name.starts_with(prefix) && name.ends_with(&format!(".{extension}")))
-        .map(|name| folder.join(name))
-        .collect()
-}
-
-/// Non-empty lines with a place for messages: "file:7".
-fn lines(path: &Path) -> Vec<(String, String)> {
-    let text = std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-    let lines: Vec<_> = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(n, line)| (format!("{}:{}", path.display(), n + 1), line.to_owned()))
-        .collect();
-    assert!(!lines.is_empty(), "{}: empty", path.display());
-    lines
-}
-
-/// A line of comma-separated fields by the names of the header; a field in quotes may hold commas.
-fn csv(path: &Path) -> Vec<(String, BTreeMap<String, String>)> {
-    let mut lines = lines(path).into_iter();
-    let header = fields(&lines.next().unwrap().1);
-    let mut rows = Vec::new();
-    for (place, line) in lines {
-        let values = fields(&line);
-        assert_eq!(
-            values.len(),
-            header.len(),
-            "{place}: not as many fields as the header: {line}"
-        );
-        rows.push((place, header.iter().cloned().zip(values).collect()));
-    }
-    assert!(!rows.is_empty(), "{}: no rows", path.display());
-    rows
-}
-
-fn fields(line: &str) -> Vec<String> {
-    let mut fields = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            other => fields.last_mut().unwrap().push(other),
-        }
-    }
-    fields
-}
+use tablegate::rules::tai_sai::{Layout, Style, VoidReason, areas, call, odds, total, wagers, winners};
+use vector_support::{Said, SaidDone, csv, flag, number, play_all, play_trace, text, vector_files};
 
 #[test]
 fn trace_outcomes_have_their_call_total_and_winners() {
@@ -134,51 +50,31 @@ fn trace_outcomes_have_their_call_total_and_winners() {
     }
 }
 
-/// An exact fraction in lowest terms.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Ratio {
-    over: i64,
-    under: i64,
-}
-
-impl Ratio {
-    fn new(over: i64, under: i64) -> Ratio {
-        let (mut a, mut b) = (over.abs(), under.abs());
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        Ratio {
-            over: over / a.max(1),
-            under: under / a.max(1),
-        }
-    }
-}
-
-impl std::fmt::Display for Ratio {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}/{}", self.over, self.under)
-    }
-}
-
 #[test]
 fn trace_edges_are_exact_over_all_outcomes() {
+    let worths = odds::worths(Layout::Appendix2).unwrap();
     for path in vector_files("tai_sai_edges", "csv") {
         let rows = csv(&path);
         for (place, row) in &rows {
             let layouts = row["layouts"].as_str();
             let on_standard = areas(Layout::Appendix1).contains(&row["wager"].as_str());
             assert_eq!(on_standard, layouts == "both", "{place}: {layouts}");
-            let wager = wager::wager(&row["wager"], Layout::Appendix2)
+            let worth = worths
+                .iter()
+                .find(|worth| worth.wager == row["wager"])
                 .unwrap_or_else(|| panic!("{place}: no area {}", row["wager"]));
-            let paid: Vec<_> = outcomes().filter_map(|faces| wager.pays(faces)).collect();
-            assert_eq!(paid.len().to_string(), row["winning_of_216"], "{place}");
-            // A winner's unit comes back with what it earned.
-            let back: i64 = paid.iter().map(|odds| i64::from(odds.pays / odds.per) + 1).sum();
-            assert_eq!(Ratio::new(back, 216).to_string(), row["return_per_unit"], "{place}");
-            let edge = Ratio::new(216 - back, 216);
+            let pays: Vec<_> = worth.pays.iter().map(|odds| odds.pays.to_string()).collect();
+            assert_eq!(pays.join("/"), row["odds_to_1"], "{place}");
+            let ways = worth.ways.unwrap();
+            assert_eq!(
+                (ways.winning.to_string(), ways.of),
+                (row["winning_of_216"].clone(), 216),
+                "{place}"
+            );
+            assert_eq!(worth.returned.unwrap().to_string(), row["return_per_unit"], "{place}");
+            let edge = worth.house_edge().unwrap();
             assert_eq!(edge.to_string(), row["house_edge"], "{place}");
-            let decimal = edge.over as f64 / edge.under as f64;
-            assert_eq!(format!("{decimal:.6}"), row["house_edge_decimal"], "{place}");
+            assert_eq!(edge.decimal(6).unwrap(), row["house_edge_decimal"], "{place}");
         }
         eprintln!("{}: {} wagers", path.display(), rows.len());
     }
@@ -193,11 +89,7 @@ fn areas_are_those_of_the_edges_in_the_same_order() {
     assert_eq!(wagers(Layout::Appendix1).len(), 50);
 }
 
-fn text<'a>(value: &'a serde_json::Value, name: &str) -> Option<&'a str> {
-    value.get(name)?.as_str()
-}
-
-fn role(value: &serde_json::Value) -> Option<Role> {
+fn role(value: &Value) -> Option<Role> {
     match text(value, "by")? {
         "dealer" => Some(Role::Dealer),
         "game_supervisor" => Some(Role::GameSupervisor),
@@ -207,17 +99,8 @@ fn role(value: &serde_json::Value) -> Option<Role> {
     }
 }
 
-/// A flag that may be left out.
-fn flag(value: &serde_json::Value, name: &str, absent: bool) -> Option<bool> {
-    value.get(name).map_or(Some(absent), serde_json::Value::as_bool)
-}
-
-fn number<T: TryFrom<u64>>(value: &serde_json::Value, name: &str) -> Option<T> {
-    T::try_from(value.get(name)?.as_u64()?).ok()
-}
-
 /// The operation in the machine's words; `None` when it is none: then it counts as refused.
-fn operation(op: &serde_json::Value) -> Option<Operation> {
+fn operation(op: &Value) -> Option<Operation> {
     Some(match text(op, "op")? {
         "open_table" => Operation::OpenTable {
             by: role(op)?,
@@ -323,20 +206,20 @@ fn phase_name(phase: Phase) -> &'static str {
 }
 
 /// Decided wagers as the vectors write them.
-fn resolved(done: &Done) -> serde_json::Value {
+fn resolved(done: &Done) -> Vec<Value> {
     done.resolved
         .iter()
         .map(|r| match r.outcome {
-            Outcome::Won { odds, profit } => serde_json::json!({"wager": r.wager.area, "stake": r.wager.stake,
+            Outcome::Won { odds, profit } => json!({"wager": r.wager.area, "stake": r.wager.stake,
                 "outcome": "win", "profit": profit, "odds": odds.pays.to_string()}),
             Outcome::Lost => {
-                serde_json::json!({"wager": r.wager.area, "stake": r.wager.stake, "outcome": "lose", "profit": 0})
+                json!({"wager": r.wager.area, "stake": r.wager.stake, "outcome": "lose", "profit": 0})
             }
         })
         .collect()
 }
 
-fn settings(trace: &serde_json::Value, place: &str) -> Settings {
+fn settings(trace: &Value, place: &str) -> Settings {
     let config = &trace["config"];
     Settings {
         style: match text(config, "style") {
@@ -353,64 +236,28 @@ fn settings(trace: &serde_json::Value, place: &str) -> Settings {
     }
 }
 
-/// Plays one trace and compares acceptance, the view, decided wagers and ends on every step.
-fn play(trace: &serde_json::Value, place: &str) -> usize {
-    let id = text(trace, "id").unwrap_or_else(|| panic!("{place}: a trace without id"));
-    let steps = trace["steps"]
-        .as_array()
-        .unwrap_or_else(|| panic!("{place}: {id} has no steps"));
+fn play(trace: &Value, place: &str) -> usize {
     let mut machine = Machine::new(settings(trace, place));
-    let mut ends = Vec::new();
-    for (n, step) in steps.iter().enumerate() {
-        let (op, out) = (&step["in"], &step["out"]);
-        let at = format!("{place}: {id} step {n}: {op}");
+    play_trace(trace, place, |op| {
         let before = machine.clone();
-        let answer = operation(op).map(|op| machine.perform(&op));
-        let done = match answer {
-            Some(Ok(done)) => Some(done),
-            Some(Err(_)) | None => None,
-        };
-        assert_eq!(done.is_some(), out["ok"].as_bool().expect(&at), "{at}: accepted?");
-        assert!(
-            done.is_some() || machine == before,
-            "{at}: refused, and something changed"
-        );
-        assert_eq!(
-            phase_name(machine.phase()),
-            text(out, "phase").expect(&at),
-            "{at}: phase"
-        );
-        assert_eq!(serde_json::json!(machine.lamps()), out["lamps"], "{at}: lamps");
-        assert_eq!(serde_json::json!(machine.keys()), out["led"], "{at}: keys");
-        assert_eq!(
-            !machine.malfunctions().is_empty(),
-            out["malfunction"],
-            "{at}: malfunction"
-        );
-        let done = done.unwrap_or_default();
-        let nothing = serde_json::json!([]);
-        assert_eq!(
-            resolved(&done),
-            *out.get("resolved").unwrap_or(&nothing),
-            "{at}: resolved"
-        );
-        let end = done.game_end.map(|end| end.to_string());
-        assert_eq!(end.as_deref(), text(out, "game_end"), "{at}: game end");
-        ends.extend(end);
-    }
-    assert_eq!(serde_json::json!(ends), trace["ends"], "{place}: {id}: ends");
-    steps.len()
+        let done = operation(op).and_then(|op| machine.perform(&op).ok());
+        Said {
+            unchanged: machine == before,
+            view: json!({
+                "phase": phase_name(machine.phase()),
+                "lamps": machine.lamps(),
+                "led": machine.keys(),
+                "malfunction": !machine.malfunctions().is_empty(),
+            }),
+            done: done.map(|done| SaidDone {
+                resolved: resolved(&done),
+                game_end: done.game_end.map(|end| end.to_string()),
+            }),
+        }
+    })
 }
 
 #[test]
 fn trace_rounds_are_accepted_lit_and_ended_as_the_law_says() {
-    for path in vector_files("tai_sai_round_traces", "jsonl") {
-        let (mut traces, mut steps) = (0, 0);
-        for (place, line) in lines(&path) {
-            let trace = serde_json::from_str(&line).unwrap_or_else(|e| panic!("{place}: not a trace: {e}"));
-            steps += play(&trace, &place);
-            traces += 1;
-        }
-        eprintln!("{}: {traces} traces, {steps} steps", path.display());
-    }
+    play_all("tai_sai_round_traces", play);
 }

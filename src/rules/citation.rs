@@ -1,6 +1,8 @@
 //! How a rule is named in events, refusals and documents.
+//!
+//! A rule is named by its instrument **and** its number: three numbering systems of the Queensland rules are in use at once.
 
-/// A rule with the instrument that it stands in: "NZ Div 9 r7.2".
+/// A rule with the instrument that it stands in: "NZ Div 9 r7.2", "Qld 2004 sch 13 s19(1)(a)".
 pub type Citation = &'static str;
 
 /// Names a rule of Division 9 (Tai-Sai) of the rules of the New Zealand Department of Internal Affairs.
@@ -12,3 +14,11 @@ macro_rules! nz_div_9 {
     };
 }
 pub(crate) use nz_div_9;
+
+/// Names a section of schedule 13 (Two-up dice) of the Casino Gaming Rule 1999, inserted by SL 2004 No. 322.
+macro_rules! qld_sch_13 {
+    ($section:literal) => {
+        concat!("Qld 2004 sch 13 ", $section)
+    };
+}
+pub(crate) use qld_sch_13;

@@ -3,7 +3,11 @@
 //! A game is one file (or one folder) here, one file in `table/`, and one line in each `mod.rs`.
 
 pub mod citation;
+pub mod odds;
 pub mod tai_sai;
+pub mod two_up;
+pub mod two_up_dice;
+pub mod wager;
 
 /// Version of everything in this room. It changes with any outcome, odds, area, guard or reading, and with nothing else, so
 /// that an event says under which law as we read it a result was decided.

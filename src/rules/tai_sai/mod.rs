@@ -1,10 +1,11 @@
 //! Tai-sai: New Zealand Division 9, styles A and B, both layouts. PURE.
 //!
 //! [`wager`] says what may be wagered, what wins and what it pays; [`void`] why a spin or throw is void; [`machine`] in which
-//! order things may happen. This file has the dice and their call. `TS-n` marks a place where the law can be read in more than
-//! one way; the reading taken is said there.
+//! order things may happen; [`odds`] what each wager is worth. This file has the dice and their call. `TS-n` marks a place
+//! where the law can be read in more than one way; the reading taken is said there.
 
 pub mod machine;
+pub mod odds;
 pub mod void;
 pub mod wager;
 

@@ -4,47 +4,8 @@
 
 use super::{Layout, are_faces, sorted, total};
 use crate::rules::citation::{Citation, nz_div_9};
+pub use crate::rules::wager::Odds;
 use std::fmt::Write as _;
-
-/// What a wager pays beside its stake: `pays` to `per`. All of tai-sai's odds are to 1.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Odds {
-    /// Paid.
-    pub pays: u32,
-    /// For this much staked.
-    pub per: u32,
-}
-
-impl Odds {
-    /// `pays` to 1.
-    #[must_use]
-    pub const fn to_one(pays: u32) -> Odds {
-        Odds { pays, per: 1 }
-    }
-
-    /// More than evens, what throwing the dice asks for (r6A.3, r6A.4).
-    #[must_use]
-    pub fn exceeds_evens(self) -> bool {
-        self.pays > self.per
-    }
-
-    /// What a winning stake earns beside itself, in the stake's unit; parts of a unit are not paid.
-    ///
-    /// `None` when it doesn't fit.
-    #[must_use]
-    pub fn profit(self, stake: u64) -> Option<u64> {
-        stake
-            .checked_mul(u64::from(self.pays))?
-            .checked_div(u64::from(self.per))
-    }
-}
-
-impl std::fmt::Display for Odds {
-    /// "180 to 1".
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} to {}", self.pays, self.per)
-    }
-}
 
 /// A wager that r4.1 permits. Numbers inside are faces, low to high, but for a total.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -405,14 +366,6 @@ mod tests {
         insta::assert_snapshot!(digest(areas_text(Layout::Appendix2)), @"a1837d3fd3cfa864f05f7bf0acd123f8631c59fd3df8d027e2565bb2a07389a0");
         insta::assert_snapshot!(digest(paytable_text(Layout::Appendix1)), @"6d24a632d698343bba72d2eaab442461764adcbd8df76f2f3e0e6e90a26b0844");
         insta::assert_snapshot!(digest(paytable_text(Layout::Appendix2)), @"432602668821eb46f1779624b5eaf12ca334bee0c6a79f17948c057f921f3889");
-    }
-
-    #[test]
-    fn odds_pay_whole_units_only_and_never_overflow() {
-        let odds = Odds { pays: 15, per: 2 };
-        assert_eq!(odds.profit(3), Some(22));
-        assert_eq!(odds.profit(u64::MAX), None);
-        assert_eq!(Odds { pays: 1, per: 0 }.profit(1), None);
     }
 
     #[test]

@@ -3,9 +3,7 @@
 use super::operation::{Cause, Refusal};
 use crate::rules::citation::nz_div_9;
 use crate::rules::tai_sai::{Layout, Odds, wager};
-
-/// The largest stake on an area in cents. It only keeps the arithmetic inside 64 bits: a hundred thousand million dollars.
-pub const MAX_STAKE: u64 = 10_000_000_000_000;
+pub use crate::rules::wager::MAX_STAKE;
 
 /// What a seat has on an area.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
