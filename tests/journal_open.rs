@@ -150,3 +150,38 @@ fn a_rolled_back_journal_is_kept_and_its_state_carried_over() {
         assert!(again.fresh.is_some(), "JournalStarted has still not been appended");
     });
 }
+
+/// What lies before the newest checkpoint is not looked at when opening: the thread finds it, and says so.
+#[test]
+fn the_rest_is_verified_in_the_background() {
+    run(async {
+        let directory = tempfile::tempdir().unwrap();
+        let opened = open(directory.path());
+        let mut scribe = Scribe::after(&opened);
+        fill(&opened.journal, &mut scribe, 500).await;
+        opened.journal.append(vec![scribe.checkpoint()]).await.unwrap();
+        fill(&opened.journal, &mut scribe, 20).await;
+        let of_17 = read_all(opened.journal.path())[16].bytes.clone();
+        let found = || {
+            let (tell, told) = std::sync::mpsc::channel();
+            (move |report| tell.send(report).unwrap(), told)
+        };
+        let (tell, told) = found();
+        opened.journal.verify_rest(tell);
+        let report = told.recv_timeout(std::time::Duration::from_secs(10)).unwrap().unwrap();
+        assert_eq!((report.bad, report.proven, report.checkpoints), (None, 501, 1));
+        opened.journal.close();
+
+        let mut bytes = std::fs::read(file_in(directory.path())).unwrap();
+        let at = bytes.windows(of_17.len()).position(|window| window == of_17).unwrap();
+        bytes[at + 60] ^= 1;
+        std::fs::write(file_in(directory.path()), bytes).unwrap();
+        let opened = open(directory.path());
+        assert!(opened.fresh.is_none());
+        let (tell, told) = found();
+        opened.journal.verify_rest(tell);
+        let report = told.recv_timeout(std::time::Duration::from_secs(10)).unwrap().unwrap();
+        assert_eq!(report.bad.unwrap().seqno, Some(17));
+        opened.journal.append(scribe.some(1)).await.unwrap();
+    });
+}

@@ -3,7 +3,7 @@
 //! it is never ahead of what was durable.
 
 use super::Seqno;
-use super::store::Mark;
+use super::row::Mark;
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::os::unix::fs::FileExt;

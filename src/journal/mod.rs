@@ -7,12 +7,16 @@
 mod ballast;
 pub mod chain;
 mod counter;
+mod error;
 mod fault;
+mod files;
+mod handle;
 mod head_mark;
 mod lock;
 mod open;
 mod reader;
 mod retention;
+mod row;
 mod salvage;
 mod store;
 mod tail;
@@ -21,20 +25,21 @@ mod verify;
 
 pub use ballast::{BALLAST_BYTES, Ballast, Room};
 pub use chain::BadRecord;
+pub use error::StoreError;
 pub use fault::{Fault, Faults};
+pub use handle::{APPEND_FAILS_AFTER, AppendError};
 pub use lock::LockError;
 pub use reader::{Infos, ReadError, Readable, Reader};
-pub use store::{Identity, MovedAside, StoreError};
+pub use row::{Identity, MovedAside};
 pub use tail::Tail;
-pub use thread::{APPEND_FAILS_AFTER, AppendError};
 pub use verify::{Bad, Progress, Report, verify};
 
 use crate::table::event::{Event, Head, JournalStartedReason, Predecessor};
 use crate::time::Timestamp;
+use handle::Shared;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use thread::Shared;
 
 /// A number in the journal: 1, 2, 3 ... without gaps.
 pub type Seqno = u64;

@@ -4,11 +4,14 @@
 use super::ballast;
 use super::chain::{BadRecord, Chain};
 use super::counter::Counter;
+use super::error::StoreError;
+use super::files::{self, beside};
 use super::head_mark::{self, Noted};
 use super::lock::Lock;
 use super::reader::{ReadError, Reader};
+use super::row::{Identity, Mark, MovedAside};
 use super::salvage::{self, Why};
-use super::store::{self, Identity, Mark, MovedAside, Store, StoreError, View, beside};
+use super::store::{Store, View};
 use super::tail::{PAGE, Tail};
 use super::thread::{self, Start};
 use super::{Begin, Carried, Fresh, Journal, OpenError, Opened, Options, Owner, Seqno, file_in};
@@ -291,7 +294,7 @@ fn look(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Result<Look, OpenE
         Ok(_) => {}
     }
     // Nobody in this process has the file open yet: reading it directly drops no locks.
-    match std::fs::File::open(path).and_then(|mut file| store::header(&mut file)) {
+    match std::fs::File::open(path).and_then(|mut file| files::header(&mut file)) {
         Ok(None) => {}
         Ok(Some(what)) => return Ok(Look::Damaged(what.to_owned())),
         Err(error) => {

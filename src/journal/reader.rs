@@ -2,7 +2,10 @@
 //! own that is over when it returns, so that a reader who takes hours never keeps the WAL from shrinking.
 
 use super::chain::{self, BadRecord};
-use super::store::{Identity, Mark, MovedAside, Sharing, StoreError, View, beside};
+use super::error::StoreError;
+use super::files::beside;
+use super::row::{Identity, Mark, MovedAside};
+use super::store::{Sharing, View};
 use super::{Record, Seqno};
 use crate::table::event::Head;
 use std::os::unix::fs::MetadataExt;

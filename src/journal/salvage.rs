@@ -1,10 +1,13 @@
 //! Journals that can't be gone on with: moved aside whole, never changed, and read for what they still hold.
 
 use super::chain;
+use super::error::StoreError;
+use super::files::{beside, sync_directory};
 use super::head_mark::Noted;
 use super::open::{State, files_of, state_of};
 use super::reader::Reader;
-use super::store::{Mark, MovedAside, StoreError, View, beside, sync_directory};
+use super::row::{Mark, MovedAside};
+use super::store::View;
 use super::{Owner, Record, Seqno};
 use crate::time::Timestamp;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,11 @@
 //! The database file: the only place that names `rusqlite`. [`Store`] owns the one writing connection, [`View`] a read-only one.
 //! Nothing here knows what an event says; it keeps rows, syncs them, and tells damage from a disk that fails.
 
+use super::error::{Doing, StoreError};
+use super::files::{beside, sync_directory, unfinished, uri};
+use super::row::{Expired, Identity, Mark, MovedAside, Tidied, Transaction};
 use super::{Record, Seqno};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
-use sha2::{Digest, Sha256};
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ const APPLICATION_ID: i64 = 0x5447_4a31;
 pub(super) const SCHEMA: i64 = 1;
 
 /// Bytes of a database page. One commit of an ordinary event rewrites one page; the file systems we run on write 4 KiB anyway.
-const PAGE_BYTES: i64 = 4096;
+pub(super) const PAGE_BYTES: i64 = 4096;
 
 /// The writer's page cache in KiB. It only ever needs the right edge of one tree; the daemon has to fit in 16 MiB.
 const WRITER_CACHE_KIB: i64 = 256;
@@ -55,103 +56,14 @@ const TABLES: &str = "
     CREATE TABLE moved_aside (file TEXT PRIMARY KEY, journal_id TEXT NOT NULL, cursor INTEGER NOT NULL, through INTEGER NOT NULL) STRICT;
 ";
 
-/// The database's own words for what went wrong.
-#[derive(Debug, thiserror::Error)]
-#[error(transparent)]
-pub struct Cause(#[from] CauseInner);
-
-#[derive(Debug, thiserror::Error)]
-enum CauseInner {
-    #[error(transparent)]
-    Database(#[from] rusqlite::Error),
-    #[error(transparent)]
-    File(#[from] std::io::Error),
-    #[error("SQLite gave journal mode {mode} and synchronous {synchronous} where WAL and 2 (FULL) were asked for")]
-    Settings { synchronous: i64, mode: String },
-    #[error("injected by a test")]
-    Injected,
-}
-
-/// What the database could not do, and why.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// The file's contents are not what was written.
-    #[error("cannot {doing}: the file is damaged or not a journal")]
-    Damaged {
-        /// What was tried.
-        doing: &'static str,
-        /// The database's words.
-        #[source]
-        source: Cause,
-    },
-    /// No room on the disk.
-    #[error("cannot {doing}: the disk is full")]
-    Full {
-        /// What was tried.
-        doing: &'static str,
-        /// The database's words.
-        #[source]
-        source: Cause,
-    },
-    /// The file made by a program that is newer than this one.
-    #[error("the journal has layout {found}, this program knows layouts up to {known}")]
-    Newer {
-        /// Layout of the file.
-        found: i64,
-        /// Newest layout that this program knows.
-        known: i64,
-    },
-    /// Anything else: rights, a disk that fails, a lock. Says nothing about the contents.
-    #[error("cannot {doing}")]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// The database's words.
-        #[source]
-        source: Cause,
-    },
-}
-
-impl StoreError {
-    fn new(doing: &'static str, error: rusqlite::Error) -> Self {
-        let source = Cause(error.into());
-        match &source.0 {
-            CauseInner::Database(error) => match blame(error) {
-                Blame::Contents => StoreError::Damaged { doing, source },
-                Blame::Room => StoreError::Full { doing, source },
-                Blame::Surroundings => StoreError::Io { doing, source },
-            },
-            CauseInner::File(_) | CauseInner::Settings { .. } | CauseInner::Injected => {
-                StoreError::Io { doing, source }
-            }
-        }
-    }
-
-    /// An error of a file that lies beside the database.
-    pub(super) fn file(doing: &'static str, error: std::io::Error) -> Self {
-        let full = matches!(error.raw_os_error(), Some(code) if code == nix::libc::ENOSPC || code == nix::libc::EDQUOT);
-        let source = Cause(error.into());
-        if full {
-            StoreError::Full { doing, source }
-        } else {
-            StoreError::Io { doing, source }
-        }
-    }
-
-    /// What a test asked for: as if the disk were full.
-    pub(super) fn injected_full() -> Self {
-        StoreError::Full {
-            doing: "append",
-            source: Cause(CauseInner::Injected),
-        }
-    }
-
-    /// What a test asked for: as if the disk had failed.
-    pub(super) fn injected_io() -> Self {
-        StoreError::Io {
-            doing: "append",
-            source: Cause(CauseInner::Injected),
-        }
+/// Sorts what SQLite said.
+fn judged(doing: &'static str, error: rusqlite::Error) -> StoreError {
+    let blame = blame(&error);
+    let source = error.into();
+    match blame {
+        Blame::Contents => StoreError::Damaged { doing, source },
+        Blame::Room => StoreError::Full { doing, source },
+        Blame::Surroundings => StoreError::Io { doing, source },
     }
 }
 
@@ -195,105 +107,10 @@ fn blame(error: &rusqlite::Error) -> Blame {
     }
 }
 
-/// Names what was being done when it failed.
-trait Doing<T> {
-    fn doing(self, doing: &'static str) -> Result<T, StoreError>;
-}
-
 impl<T> Doing<T> for rusqlite::Result<T> {
     fn doing(self, doing: &'static str) -> Result<T, StoreError> {
-        self.map_err(|error| StoreError::new(doing, error))
+        self.map_err(|error| judged(doing, error))
     }
-}
-
-impl<T> Doing<T> for std::io::Result<T> {
-    fn doing(self, doing: &'static str) -> Result<T, StoreError> {
-        self.map_err(|error| StoreError::file(doing, error))
-    }
-}
-
-/// Who the file belongs to; written once.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Identity {
-    /// UUID of the journal.
-    pub journal_id: String,
-    /// `[table] site` of its owner.
-    pub site: String,
-    /// `[table] id` of its owner.
-    pub table: String,
-    /// The PC's machine id when it was made.
-    pub machine: String,
-    /// When it was made, microseconds since 1970.
-    pub created_us: i64,
-}
-
-impl Identity {
-    /// Guards the row against damage: a changed site must not pass for another owner's journal.
-    fn sha256(&self) -> [u8; 32] {
-        let mut hash = Sha256::new();
-        for field in [&self.journal_id, &self.site, &self.table, &self.machine] {
-            hash.update((field.len() as u64).to_le_bytes());
-            hash.update(field.as_bytes());
-        }
-        hash.update(self.created_us.to_le_bytes());
-        hash.finalize().into()
-    }
-}
-
-/// An event's number with the SHA-256 of its bytes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Mark {
-    pub(super) seqno: Seqno,
-    pub(super) sha256: [u8; 32],
-}
-
-impl Mark {
-    /// Before the first event.
-    pub(super) const NONE: Mark = Mark {
-        seqno: 0,
-        sha256: [0; 32],
-    };
-}
-
-/// What retention deleted last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Expired {
-    pub(super) through: Mark,
-    /// `recorded_at` of the `EventsExpired`, microseconds since 1970.
-    pub(super) at_us: i64,
-}
-
-/// A journal that was moved aside, and how far it has been delivered.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct MovedAside {
-    /// Where it is now.
-    pub path: PathBuf,
-    /// Its UUID.
-    pub journal_id: String,
-    /// Highest seqno of it up to which a broker acknowledged everything.
-    pub cursor: Seqno,
-    /// Highest seqno in it that can be read.
-    pub through: Seqno,
-}
-
-/// What a `tidy` did to the WAL.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Tidied {
-    /// Pages in the WAL.
-    pub(super) pages: i64,
-    /// How many of them are in the database now.
-    pub(super) moved: i64,
-}
-
-/// One decision to be written.
-pub(super) struct Transaction<'a> {
-    pub(super) records: &'a [Record],
-    /// Which of them are checkpoints.
-    pub(super) checkpoints: &'a [Seqno],
-    /// Events that go in the same transaction.
-    pub(super) expire: Option<Expired>,
-    /// Removes events above this number first: what an append left that had been given up.
-    pub(super) after: Option<Seqno>,
 }
 
 /// The writing connection. One exists per directory; the directory's lock sees to that.
@@ -350,7 +167,7 @@ impl Store {
         connection.execute_batch("COMMIT").doing("make the journal")?;
         connection
             .close()
-            .map_err(|(_, error)| StoreError::new("make the journal", error))?;
+            .map_err(|(_, error)| judged("make the journal", error))?;
         std::fs::rename(&unfinished, path).doing("put the new journal in its place")?;
         sync_directory(path).doing("sync the journal's directory")
     }
@@ -373,10 +190,10 @@ impl Store {
             .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
             .doing("set the journal up")?;
         if synchronous != 2 || mode != "wal" {
-            let refused = CauseInner::Settings { synchronous, mode };
+            let refused = format!("SQLite gave journal mode {mode} and synchronous {synchronous} for WAL and 2 (FULL)");
             return Err(StoreError::Io {
                 doing: "set the journal up",
-                source: Cause(refused),
+                source: refused.into(),
             });
         }
         let store = Store {
@@ -547,7 +364,7 @@ impl Store {
         self.checkpoint("TRUNCATE")?;
         self.connection
             .close()
-            .map_err(|(_, error)| StoreError::new("close the journal", error))
+            .map_err(|(_, error)| judged("close the journal", error))
     }
 
     /// Caps the database's size, for tests of a full disk.
@@ -567,25 +384,6 @@ impl Store {
             .query_row("PRAGMA page_count", [], |row| row.get(0))
             .unwrap()
     }
-}
-
-/// What in the first bytes of the file is not as we make it; SQLite would take some of it for a wish (not to write, not to use a WAL, to
-/// keep pointers between pages) instead of for damage. <https://sqlite.org/fileformat2.html#the_database_header>
-pub(super) fn header(file: &mut impl std::io::Read) -> std::io::Result<Option<&'static str>> {
-    let mut header = [0; 100];
-    match file.read_exact(&mut header) {
-        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return Ok(Some("it is no database")),
-        other => other?,
-    }
-    let is = |at: usize, expected: &[u8]| header.get(at..at + expected.len()) == Some(expected);
-    let page = u16::try_from(PAGE_BYTES).unwrap_or_default().to_be_bytes();
-    Ok(if !is(0, b"SQLite format 3\0") {
-        Some("it is no database")
-    } else if !is(16, &page) || !is(18, &[2, 2, 0, 64, 32, 32]) || !is(52, &[0; 4]) || !is(64, &[0; 4]) {
-        Some("its header is not as it was written")
-    } else {
-        None
-    })
 }
 
 /// How a read-only connection treats the file.
@@ -630,7 +428,7 @@ impl View {
         }
         let copy = copy.doing(doing)?;
         if ours != APPLICATION_ID || found != SCHEMA || copy != SCHEMA {
-            return Err(StoreError::new(doing, rusqlite::Error::QueryReturnedNoRows));
+            return Err(judged(doing, rusqlite::Error::QueryReturnedNoRows));
         }
         Ok(View { connection })
     }
@@ -658,7 +456,7 @@ impl View {
         if identity.sha256() == sha256 {
             Ok(identity)
         } else {
-            Err(StoreError::new(doing, rusqlite::Error::QueryReturnedNoRows))
+            Err(judged(doing, rusqlite::Error::QueryReturnedNoRows))
         }
     }
 
@@ -803,46 +601,10 @@ fn number(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<Seqno> {
     Seqno::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, value))
 }
 
-/// The name under which a new journal is built.
-pub(super) fn unfinished(path: &Path) -> PathBuf {
-    beside(path, ".new")
-}
-
-/// The file `path` with `suffix` behind its name: SQLite keeps `-wal` and `-shm` so.
-pub(super) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    PathBuf::from(name)
-}
-
-/// Makes a rename in the directory of `path` durable.
-pub(super) fn sync_directory(path: &Path) -> std::io::Result<()> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        Some(_) | None => Path::new("."),
-    };
-    std::fs::File::open(directory)?.sync_all()
-}
-
-/// A `file:` URI: SQLite would take `?` and `#` in a plain name for more than a name.
-fn uri(path: &Path, query: &str) -> String {
-    use std::fmt::Write;
-    // An absolute path gets the empty authority: a path that begins with "//" would name a host otherwise.
-    let mut uri = String::from(if path.is_absolute() { "file://" } else { "file:" });
-    for byte in path.as_os_str().as_bytes() {
-        if byte.is_ascii_alphanumeric() || b"/._-~".contains(byte) {
-            uri.push(char::from(*byte));
-        } else {
-            // Writing to a String cannot fail.
-            let _ = write!(uri, "%{byte:02x}");
-        }
-    }
-    uri + query
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sha2::{Digest, Sha256};
 
     fn record(seqno: Seqno) -> Record {
         let bytes = vec![7; 3000];

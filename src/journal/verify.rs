@@ -1,12 +1,13 @@
 //! Proves a journal: its structure, order, gaps, chain, owner, checkpoints, what was deleted, the cursor, and the note beside it.
 
+use super::Seqno;
 use super::chain::{BadRecord, Chain};
+use super::error::StoreError;
+use super::handle::Shared;
 use super::head_mark;
 use super::reader::{ReadError, Reader};
-use super::store::{StoreError, View};
+use super::store::View;
 use super::tail::PAGE;
-use super::thread::Shared;
-use super::{Seqno, StoreError as Error};
 use crate::table::event::{Body, Head};
 use std::path::Path;
 use std::time::Duration;
@@ -298,7 +299,7 @@ fn as_bad(error: ReadError, seqno: Option<Seqno>) -> Result<Bad, ReadError> {
 /// A check of the whole file that damage itself may end.
 fn whole(
     reader: &mut Reader,
-    check: impl Fn(&View) -> Result<Option<String>, Error>,
+    check: impl Fn(&View) -> Result<Option<String>, StoreError>,
 ) -> Result<Option<String>, ReadError> {
     match reader.read(check) {
         Ok(verdict) => Ok(verdict),
