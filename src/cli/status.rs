@@ -4,6 +4,7 @@ use super::daemon::{Reach, look};
 use super::ending::{Failure, in_colour, print, print_json};
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::{LockView, View};
+use crate::table::view::Situation;
 use crate::uplink::{UplinkReport, UplinkState};
 use clap::Args;
 use serde::Serialize;
@@ -60,6 +61,8 @@ pub struct RoundSaid<'a> {
     call: Option<&'a str>,
     lit: &'a [String],
     settled_provisionally: bool,
+    #[serde(flatten)]
+    situation: &'a Situation,
 }
 
 /// The round as the view has it.
@@ -74,6 +77,7 @@ pub fn round(view: &View) -> RoundSaid<'_> {
         call: state.call.as_deref(),
         lit: &state.lit,
         settled_provisionally: state.settled_provisionally,
+        situation: &view.table.situation,
     }
 }
 
@@ -101,6 +105,27 @@ pub fn describe_round(view: &View) -> String {
             &mut text,
             format_args!("settled by the cover lying on; \"round reopen\" takes that back until the next spin"),
         );
+    }
+    text
+}
+
+/// What can be done now, and what happens by itself.
+#[must_use]
+pub fn describe_situation(view: &View) -> String {
+    let situation = &view.table.situation;
+    let mut text = String::new();
+    for possible in &situation.possible {
+        if possible.command.is_empty() {
+            line(&mut text, format_args!("now: {}", possible.text));
+        } else {
+            line(
+                &mut text,
+                format_args!("now: {} (tablegate {})", possible.text, possible.command),
+            );
+        }
+    }
+    for deadline in &situation.deadlines {
+        line(&mut text, format_args!("waiting: {}", deadline.what));
     }
     text
 }

@@ -6,6 +6,7 @@ use crate::device::{DeviceHandle, Wish};
 use crate::table::event::{Event, Head, TableState};
 use crate::table::indicators::{DeviceCommand, Indicators, Readout};
 use crate::table::input::DeviceKind;
+use crate::table::view::Situation;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -110,10 +111,11 @@ impl Outlets {
     }
 
     /// Uplink, display and control learn of the state after the newest event.
-    pub(super) fn publish(&self, mut state: TableState, head: &Head) {
+    pub(super) fn publish(&self, mut state: TableState, situation: Situation, head: &Head) {
         state.head = Some(head.clone());
         self.change_view(|view| {
             view.state = StateView::of(&state);
+            view.situation = situation;
             view.journal.seqno = head.seqno;
             view.journal.journal_id.clone_from(&head.journal_id);
             view.fault = None;

@@ -208,7 +208,7 @@ impl House {
         };
         let journal = begun.journal.clone();
         self.fault.send_replace(String::new());
-        outlets.publish(begun.table.state(), begun.recorder.head());
+        outlets.publish(begun.table.state(), begun.table.situation(), begun.recorder.head());
         let rounds = std::mem::take(&mut begun.rounds);
         outlets.change_view(|view| {
             view.rounds = rounds;
@@ -341,6 +341,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
             mode: "self_test".to_owned(),
             ..StateView::default()
         },
+        situation: Default::default(),
         rounds: Rounds::default(),
         checks: Vec::new(),
         fault: None,

@@ -134,7 +134,8 @@ impl TableLoop<'_> {
     /// Everybody who looks, and the floor, learn of the state after the newest event.
     pub(super) fn publish(&mut self) {
         self.outlets.note(&std::mem::take(&mut self.unseen));
-        self.outlets.publish(self.table.state(), self.recorder.head());
+        self.outlets
+            .publish(self.table.state(), self.table.situation(), self.recorder.head());
     }
 
     /// An input of the gateway's own.

@@ -97,6 +97,7 @@ pub(crate) fn view() -> TableView {
         style: Some("A".into()),
         layout: "appendix-1".into(),
         state: StateView::default(),
+        situation: Default::default(),
         rounds: Rounds::default(),
         checks: Vec::new(),
         fault: None,

@@ -3,6 +3,7 @@
 
 use super::rounds::Rounds;
 use crate::table::event::{self, Body, ClockQuality, Event, TableState};
+use crate::table::view::Situation;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::path::PathBuf;
 
@@ -27,6 +28,9 @@ pub struct TableView {
     pub layout: String,
     /// Mode, phase, round, locks, alerts.
     pub state: StateView,
+    /// What it waits for, and what can be done about it.
+    #[serde(default)]
+    pub situation: Situation,
     /// The running round, and those that ended last.
     pub rounds: Rounds,
     /// What the newest opening has recorded, the newest record of each check.

@@ -177,10 +177,10 @@ impl Table {
         view::table_state(&self.state)
     }
 
-    /// The round as the table knows it, for a person.
+    /// What the table waits for, and what can be done about it, for a person.
     #[must_use]
-    pub fn round(&self, now: Uptime) -> view::RoundView {
-        view::round(&self.look(), now)
+    pub fn situation(&self) -> view::Situation {
+        view::situation(&self.look())
     }
 
     /// The state for a `CheckpointRecorded`.

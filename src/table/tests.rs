@@ -181,7 +181,7 @@ impl World {
                 assert!(!indicators.tumbler.inhibit);
             }
         }
-        let view = self.table.round(self.now);
+        let view = self.table.situation();
         assert!(!view.possible.is_empty(), "nobody is left without a lawful next act");
         assert!(indicators.readout.text.len() <= 3);
     }

@@ -1,49 +1,30 @@
-//! What can be looked at: the retained state, and the round as `round show` tells it. PURE. Readers decide nothing.
+//! What can be looked at: the retained state, and what the table waits for. PURE. Readers decide nothing.
 
-use crate::table::alert;
 use crate::table::event::{self, DeviceRef, DeviceState, Lock, RoundHeldCause, TableLockedKind, TableState};
 use crate::table::input::Cover;
-use crate::table::locks;
 use crate::table::mode::{Below, Mode};
 use crate::table::seen::Authority;
-use crate::table::state::State;
+use crate::table::state::{self, State};
 use crate::table::tai_sai::due::{self, Look, NEEDED};
-use crate::table::tai_sai::phase::{After, Phase};
+use crate::table::tai_sai::phase::{After, Entered, Phase};
 use crate::table::tai_sai::{held, lamps, play, settle};
-use crate::time::Uptime;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-/// The round as the table knows it, in words for people and scripts.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct RoundView {
-    /// 0 outside a round.
-    pub round_id: u64,
-    /// "closed" (the table), "opening", "test"; in play "ready", "tumbling", "betting", "closed", "landed", "entered".
-    pub phase: String,
-    /// Why the round is held: "exposed_early"; `None`: it is not.
-    pub held: Option<String>,
+/// What the table waits for, and what can be done about it, in words for people and scripts.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Situation {
     /// What happened and what to do, for a held round.
     pub held_text: Option<String>,
-    /// Spins counted in the tumble.
-    pub spins: Option<u32>,
-    /// The bell has rung: bets are closed.
+    /// Bets are closed.
     pub bets_closed: bool,
     /// "on", "off", "unknown".
-    pub cover: &'static str,
-    /// The entered faces, sorted.
-    pub faces: Vec<u32>,
-    /// The keys as pressed.
-    pub pressed: Vec<u32>,
-    /// The dealer's call.
-    pub call: Option<String>,
-    /// Ids of the areas that are commanded lit.
-    pub lit: Vec<String>,
+    pub cover: String,
     /// "waiting", "lit", "fault_declared", "unproven"; `None` before the entry.
-    pub lamps: Option<&'static str>,
-    /// Settled by the cover: may be reopened until the next spin.
-    pub settled_provisionally: bool,
+    pub lamps: Option<String>,
     /// Locks that stand, each with what to do.
     pub locks: Vec<LockLine>,
+    /// Alerts that stand.
+    pub alerts: Vec<AlertLine>,
     /// What can be done now.
     pub possible: Vec<Possible>,
     /// What happens by itself, and when.
@@ -51,32 +32,43 @@ pub struct RoundView {
 }
 
 /// A lock.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LockLine {
     /// "lamp", "seal" ...
     pub reason: String,
     /// "hold_next" or "freeze".
-    pub kind: &'static str,
+    pub kind: String,
     /// What happened and what to do.
     pub text: String,
 }
 
+/// An alert.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct AlertLine {
+    /// Its name.
+    pub alert: String,
+    /// What it says.
+    pub text: String,
+    /// Somebody has seen it.
+    pub acknowledged: bool,
+}
+
 /// An act that is possible now.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Possible {
-    /// "settle", "amend" ... as the command line names it; empty for what only the dealer's devices can do.
-    pub act: &'static str,
+    /// The command after `tablegate` ("round settle"); empty for what is done at the table.
+    pub command: String,
     /// One sentence.
-    pub text: &'static str,
+    pub text: String,
 }
 
 /// Something that time brings.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct DeadlineLine {
     /// What happens.
-    pub what: &'static str,
-    /// In how many milliseconds.
-    pub in_ms: u64,
+    pub what: String,
+    /// When, in milliseconds since this run began.
+    pub at_uptime_ms: u64,
 }
 
 /// The retained state; the head is the gateway's to fill in.
@@ -152,79 +144,77 @@ fn devices(state: &State) -> Vec<DeviceState> {
         .collect()
 }
 
-/// The round for a person.
-pub(crate) fn round(look: &Look<'_>, now: Uptime) -> RoundView {
+/// What the table waits for.
+pub(crate) fn situation(look: &Look<'_>) -> Situation {
     let state = look.state;
     let phase = state.phase();
-    let held = phase.and_then(Phase::held);
-    let mut view = RoundView {
-        round_id: state.round_id(),
-        phase: match (&state.mode, phase) {
-            (_, Some(phase)) => phase.name().into(),
-            (Mode::Opening(_), None) => "opening".into(),
-            (Mode::Test(_), None) => "test".into(),
-            (Mode::Closed | Mode::Open(_), None) => "closed".into(),
-        },
-        held: held.map(|held| word(held.cause.as_str_name(), "ROUND_HELD_CAUSE_")),
-        held_text: held.map(|held| held::text(held.cause).to_string()),
-        cover: match look.seen.tumbler.cover() {
-            Cover::On => "on",
-            Cover::Off => "off",
-            Cover::Unknown => "unknown",
-        },
-        settled_provisionally: provisional(state),
-        locks: state
-            .locks
+    let cover = match look.seen.tumbler.cover() {
+        Cover::On => "on",
+        Cover::Off => "off",
+        Cover::Unknown => "unknown",
+    };
+    let (bets_closed, lamps) = match phase {
+        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_)) | None => (false, None),
+        Some(Phase::Closed(_) | Phase::Landed(_)) => (true, None),
+        Some(Phase::Entered(entered)) => (true, Some(proof(look, entered).to_string())),
+    };
+    Situation {
+        held_text: phase
+            .and_then(Phase::held)
+            .map(|held| held::text(held.cause).to_string()),
+        bets_closed,
+        cover: cover.to_string(),
+        lamps,
+        locks: state.locks.iter().map(lock_line).collect(),
+        alerts: state
+            .alerts
             .iter()
-            .map(|lock| LockLine {
-                reason: word(lock.reason.as_str_name(), "TABLE_LOCKED_REASON_"),
-                kind: if lock.kind == TableLockedKind::Freeze {
-                    "freeze"
-                } else {
-                    "hold_next"
-                },
-                text: if lock.text.is_empty() {
-                    locks::name(lock.reason).into()
-                } else {
-                    lock.text.clone()
-                },
+            .map(|(name, alert)| AlertLine {
+                alert: name.clone(),
+                text: alert.text.clone(),
+                acknowledged: alert.acknowledged,
             })
             .collect(),
-        possible: possible(look),
-        deadlines: deadlines(look, now),
-        ..RoundView::default()
-    };
-    match phase {
-        Some(Phase::Ready(_)) | None => {}
-        Some(Phase::Tumbling(_) | Phase::Betting(_)) => {
-            view.spins = phase.and_then(Phase::round).map(|round| round.spins)
-        }
-        Some(Phase::Closed(_) | Phase::Landed(_)) => view.bets_closed = true,
-        Some(Phase::Entered(entered)) => {
-            view.bets_closed = true;
-            view.faces = entered.faces.clone();
-            view.pressed = entered.pressed.clone();
-            view.call = Some(entered.call.clone());
-            view.lit = entered.areas.iter().map(|area| area.id.clone()).collect();
-            view.lamps = Some(if entered.fault_declared {
-                "fault_declared"
-            } else if lamps::prove_nothing(look, entered) {
-                "unproven"
-            } else if due::lamps_are_known(look) {
-                "lit"
-            } else {
-                "waiting"
-            });
-        }
+        possible: possible(look)
+            .into_iter()
+            .map(|(command, text)| Possible {
+                command: command.to_string(),
+                text: text.to_string(),
+            })
+            .collect(),
+        deadlines: deadlines(look),
     }
-    view
 }
 
-fn word(name: &str, prefix: &str) -> String {
-    name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
+fn proof(look: &Look<'_>, entered: &Entered) -> &'static str {
+    if entered.fault_declared {
+        "fault_declared"
+    } else if lamps::prove_nothing(look, entered) {
+        "unproven"
+    } else if due::lamps_are_known(look) {
+        "lit"
+    } else {
+        "waiting"
+    }
 }
 
-fn deadlines(look: &Look<'_>, now: Uptime) -> Vec<DeadlineLine> {
+fn lock_line(lock: &state::Lock) -> LockLine {
+    let name = lock.reason.as_str_name();
+    let kind = match lock.kind {
+        TableLockedKind::Freeze => "freeze",
+        TableLockedKind::HoldNext | TableLockedKind::Unspecified => "hold_next",
+    };
+    LockLine {
+        reason: name
+            .strip_prefix("TABLE_LOCKED_REASON_")
+            .unwrap_or(name)
+            .to_ascii_lowercase(),
+        kind: kind.to_string(),
+        text: lock.text.clone(),
+    }
+}
+
+fn deadlines(look: &Look<'_>) -> Vec<DeadlineLine> {
     let key = match look.seen.key {
         Authority::Running { since } => Some(since + due::AUTHORITY),
         Authority::Off | Authority::Spent { .. } => None,
@@ -239,64 +229,55 @@ fn deadlines(look: &Look<'_>, now: Uptime) -> Vec<DeadlineLine> {
     lines
         .into_iter()
         .filter_map(|(what, at)| {
-            let in_ms = u64::try_from(at?.since(now).as_millis()).unwrap_or(u64::MAX);
-            Some(DeadlineLine { what, in_ms })
+            Some(DeadlineLine {
+                what: what.to_string(),
+                at_uptime_ms: at?.as_micros() / 1000,
+            })
         })
         .collect()
 }
 
-const SETTLE: Possible = can(
-    "settle",
+/// A command, or none for what is done at the table, and one sentence.
+type Act = (&'static str, &'static str);
+
+const SETTLE: Act = (
+    "round settle",
     "Settle the round: losing wagers collected, winning ones paid.",
 );
-const AMEND: Possible = can("amend", "Amend the result: the wrong numbers were entered.");
-const VOID: Possible = can("void", "Void the round: nobody wins or loses.");
-const RESULT: Possible = can(
-    "result",
+const AMEND: Act = ("round amend", "Amend the result: the wrong numbers were entered.");
+const VOID: Act = ("round void", "Void the round: nobody wins or loses.");
+const RESULT: Act = (
+    "round result",
     "Enter the result because the terminal can't; give the reason.",
 );
-const RESUME: Possible = can("resume", "Let the round go on.");
-const CLOSE: Possible = can("close", "Close the table.");
-const INCIDENT: Possible = can("incident", "Record an incident.");
-
-const fn can(act: &'static str, text: &'static str) -> Possible {
-    Possible { act, text }
-}
+const RESUME: Act = ("round resume", "Let the round go on.");
+const CLOSE: Act = ("close", "Close the table.");
+const INCIDENT: Act = ("round incident", "Record an incident.");
 
 /// What can be done now: nobody is ever left without a lawful next act.
-fn possible(look: &Look<'_>) -> Vec<Possible> {
+fn possible(look: &Look<'_>) -> Vec<Act> {
     let state = look.state;
     let mut acts = match &state.mode {
-        Mode::Closed => vec![
-            can("open", "Open the table: the opening checks."),
-            can("test", "Try the devices in test mode."),
-        ],
-        Mode::Opening(_) => vec![can("open", "Go on with the opening checks.")],
-        Mode::Test(_) => vec![can("test", "Leave test mode.")],
+        Mode::Closed => vec![("open", "Open the table: the opening checks.")],
+        Mode::Opening(_) => vec![("open", "Go on with the opening checks.")],
+        Mode::Test(_) => vec![("", "Leave test mode: nothing counts until then.")],
         Mode::Open(phase) => in_play(look, phase),
     };
     if !state.locks.is_empty() {
-        acts.push(can("unlock", "End the locks: rectified, or what is done instead."));
-    }
-    if state
-        .alerts
-        .iter()
-        .any(|(name, alert)| !alert.acknowledged && *name == alert::Name::LateBell.as_str())
-    {
-        acts.push(can("", "Acknowledge the alert of the late bell."));
+        acts.push(("unlock", "End the locks: rectified, or what is done instead."));
     }
     acts.push(INCIDENT);
     acts
 }
 
-fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Possible> {
+fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     if let Some(held) = phase.held() {
         let mut acts = vec![VOID];
         match held.cause {
-            RoundHeldCause::TumblerShort => acts.push(can("", "Put the cover on and spin the dice further.")),
+            RoundHeldCause::TumblerShort => acts.push(("", "Put the cover on and spin the dice further.")),
             RoundHeldCause::DiceDiffer => {
-                acts.push(can("resume", "Confirm the entry that the dice reader contradicts."));
-                acts.push(can("", "Press the numbers of the dice again, then ENTER."));
+                acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
+                acts.push(("", "Press the numbers of the dice again, then ENTER."));
             }
             RoundHeldCause::Unspecified
             | RoundHeldCause::ExposedEarly
@@ -310,30 +291,32 @@ fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Possible> {
         return acts;
     }
     if look.state.is_frozen() {
-        return vec![can("resume", "Let the frozen table go on."), VOID];
+        return vec![("round resume", "Let the frozen table go on."), VOID];
     }
     match phase {
         Phase::Ready(ready) => {
-            let mut acts = vec![can("", "Put the cover on and spin the dice."), CLOSE];
+            let mut acts = vec![("", "Put the cover on and spin the dice."), CLOSE];
             match ready.after {
-                After::Provisional(_) => acts.push(can("reopen", "Take the settlement by the cover back.")),
-                After::Withdrawable { .. } => acts.push(can("withdraw-void", "Withdraw the void: the round goes on.")),
+                After::Provisional(_) => acts.push(("round reopen", "Take the settlement by the cover back.")),
+                After::Withdrawable { .. } => {
+                    acts.push(("round withdraw-void", "Withdraw the void: the round goes on."))
+                }
                 After::Nothing | After::Settled | After::Voided | After::Abandoned => {}
             }
             acts
         }
         Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => {
-            vec![can("", "Spin the dice further: at least three spins."), VOID, CLOSE]
+            vec![("", "Spin the dice further: at least three spins."), VOID, CLOSE]
         }
         Phase::Tumbling(_) => vec![
-            can("", "Wait for the rest, or ring the bell to open and close bets."),
+            ("", "Wait for the rest, or ring the bell to open and close bets."),
             VOID,
             CLOSE,
         ],
-        Phase::Betting(_) => vec![can("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
-        Phase::Closed(_) => vec![can("", "Take the cover off."), VOID, RESULT],
+        Phase::Betting(_) => vec![("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
+        Phase::Closed(_) => vec![("", "Take the cover off."), VOID, RESULT],
         Phase::Landed(_) => vec![
-            can("", "Call the dice, press the three numbers, then ENTER."),
+            ("", "Call the dice, press the three numbers, then ENTER."),
             VOID,
             RESULT,
         ],
