@@ -27,12 +27,10 @@ pub fn start() -> io::Result<SocketAddr> {
     // Asking for port 0 and letting it go again is how a free port is found for a listener that somebody else opens.
     let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
     let mut broker = Broker::new(config(address));
-    thread::Builder::new()
-        .name("demo-broker".to_owned())
-        .spawn(move || {
-            // Whoever waits below sees that nothing answers.
-            let _ = broker.start();
-        })?;
+    thread::Builder::new().name("demo-broker".to_owned()).spawn(move || {
+        // Whoever waits below sees that nothing answers.
+        let _ = broker.start();
+    })?;
     let began = Instant::now();
     loop {
         match TcpStream::connect_timeout(&address, Duration::from_millis(100)) {
