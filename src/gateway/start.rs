@@ -16,7 +16,7 @@ use crate::device;
 use crate::journal::{self, Begin, Journal, JournalConfig, LockError, OpenError, Opened, Options, Owner};
 use crate::table::event::{ClockQuality, Head, TableState};
 use crate::table::input::{Arrival, Condition, DeviceKind, Input};
-use crate::uplink::{self, EventFeed, Feed, Notice, UplinkHandle};
+use crate::uplink::{self, Ancestry, EventFeed, Feed, Notice, UplinkHandle};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
@@ -133,6 +133,9 @@ pub(super) struct House {
     pub(super) head: watch::Sender<Head>,
     pub(super) fault: watch::Sender<String>,
     pub(super) reports: watch::Sender<Reports>,
+    /// Journals that the floor was told of and that made this run begin anew: until the floor is told of the new journal, it
+    /// says the same again, and must not be believed twice.
+    outbid: Vec<String>,
 }
 
 /// What follows.
@@ -174,6 +177,7 @@ impl House {
             head: watch::channel(Head::default()).0,
             fault: watch::channel(String::new()).0,
             reports,
+            outbid: Vec::new(),
         };
         (handle, house)
     }
@@ -244,6 +248,7 @@ impl House {
                     found.seqno, found.journal_id
                 );
                 tracing::error!("{text}");
+                self.outbid.push(found.journal_id);
                 Then::Begin(Begin::RolledBack { text })
             }
         }
@@ -262,12 +267,16 @@ impl House {
     }
 
     fn start_uplink(&self, begun: &Begun) -> Option<UplinkHandle> {
+        let mut ancestry = restore::ancestry(begun.journal.path());
+        if let Ancestry::Known(known) = &mut ancestry {
+            known.extend_from_slice(&self.outbid);
+        }
         self.start_uplink_with(Some(EventFeed::new(
             &begun.journal,
             begun.recorder.head().journal_id.clone(),
             begun.cursor,
             begun.undelivered.clone(),
-            restore::ancestry(begun.journal.path()),
+            ancestry,
             self.head.subscribe(),
         )))
     }
