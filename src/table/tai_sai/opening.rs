@@ -97,8 +97,11 @@ fn lamps_at_rest(draft: &Draft<'_>) -> Evidence {
     let Some(report) = draft.seen.lamps.report.as_ref().filter(|report| report.measured) else {
         return Evidence::None;
     };
+    // A device may still show what it was commanded before this run, until it has taken the dark picture.
+    let told = draft.seen.lamps.acknowledged.as_ref();
+    let settled = told.is_some_and(|(lit, at)| lit.is_empty() && *at + draft.config.lamp_wait <= draft.now);
     let wrong = draft.layout.mismatches(&[], &report.lit);
-    if !wrong.is_empty() {
+    if settled && !wrong.is_empty() {
         return Evidence::Failed("lamps are lit that must be dark".into());
     }
     if report.failed.iter().any(|byte| *byte != 0) {
