@@ -113,29 +113,19 @@ async fn mosquitto_killed_ten_times_in_play_and_every_event_arrives_in_order() {
         login: None,
     };
     let mut follower = Follower::start(floor, Some(Begin::AtFirst));
-    let (done, mut is_done) = tokio::sync::oneshot::channel::<()>();
+    let (tell, mut stored_through) = tokio::sync::watch::channel(0);
     let following = tokio::spawn(async move {
         let mut stored: Vec<Vec<u8>> = Vec::new();
-        loop {
-            tokio::select! {
-                heard = follower.next() => match heard {
-                    Heard::Found(Finding::Store(stores)) => stored.push(stores.bytes),
-                    Heard::Found(finding) => assert!(!finding.is_alarm(), "{finding:?}"),
-                    _ => {}
-                },
-                _ = &mut is_done => break,
+        while !ends_with_stop(&stored) {
+            match follower.next().await {
+                Heard::Found(Finding::Store(stores)) => {
+                    stored.push(stores.bytes);
+                    tell.send_replace(stores.seqno);
+                }
+                Heard::Found(finding) => assert!(!finding.is_alarm(), "{finding:?}"),
+                _ => {}
             }
         }
-        let whole = async {
-            while follower.consumer().is_missing_any() || !stored_ends_with_stop(&stored) {
-                match follower.next().await {
-                    Heard::Found(Finding::Store(stores)) => stored.push(stores.bytes),
-                    Heard::Found(finding) => assert!(!finding.is_alarm(), "{finding:?}"),
-                    _ => {}
-                }
-            }
-        };
-        within("the rest", whole).await;
         stored
     });
     scene.start().await;
@@ -149,9 +139,16 @@ async fn mosquitto_killed_ten_times_in_play_and_every_event_arrives_in_order() {
         played.unwrap();
     }
     scene.act(&["close"]).await.ok();
+    // Once it has stopped nobody answers replays any longer.
+    let newest = u64::try_from(scene.events().len()).unwrap();
+    within(
+        "the floor has all of it",
+        stored_through.wait_for(|through| *through >= newest),
+    )
+    .await
+    .unwrap();
     assert!(scene.terminate().await.success(), "{}", scene.log());
-    done.send(()).unwrap();
-    let stored = following.await.unwrap();
+    let stored = within("the last event", following).await.unwrap();
     let journalled: Vec<Vec<u8>> = {
         let mut reader = tablegate::journal::Reader::open(&scene.journal()).unwrap();
         let newest = reader.head().unwrap().seqno;
@@ -172,7 +169,7 @@ async fn mosquitto_killed_ten_times_in_play_and_every_event_arrives_in_order() {
     assert!(stored == journalled, "byte by byte");
 }
 
-fn stored_ends_with_stop(stored: &[Vec<u8>]) -> bool {
+fn ends_with_stop(stored: &[Vec<u8>]) -> bool {
     let last = stored.last().and_then(|bytes| Event::decode(&bytes[..]).ok());
     last.is_some_and(|event| matches!(event.body, Some(Body::GatewayStopped(_))))
 }
