@@ -1,0 +1,150 @@
+//! The page for subscribers: its Python program is run as it stands there, and its numbers are the code's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    missing_docs
+)]
+
+mod uplink_support;
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tablegate::uplink::{broker, delivery, pace, requests, topic};
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Command;
+use uplink_support::memory::{Memory, PREFIX, Plan};
+use uplink_support::mosquitto::Mosquitto;
+use uplink_support::{report_is, within};
+
+const PAGE: &str = include_str!("../docs/floor-integration.md");
+
+/// The first block of this language, and the first that holds `with`.
+fn block(language: &str, with: &str) -> &'static str {
+    let opening = format!("```{language}\n");
+    let blocks = PAGE
+        .split(opening.as_str())
+        .skip(1)
+        .map(|rest| rest.split("\n```").next().unwrap());
+    blocks
+        .into_iter()
+        .find(|block| block.contains(with))
+        .expect("the page has such a block")
+}
+
+#[test]
+fn the_limits_on_the_page_are_the_codes() {
+    let rows = [
+        ("request", format!("at most {} bytes", requests::MAX_REQUEST)),
+        (
+            "correlation data",
+            format!("at most {} bytes", requests::MAX_CORRELATION),
+        ),
+        ("events of one replay", requests::MAX_REPLAY.to_string()),
+        (
+            "replays that run / wait",
+            format!("1 / {}", requests::MAX_WAITING_REPLAYS),
+        ),
+        ("short answers that wait", requests::MAX_WAITING_ANSWERS.to_string()),
+        ("answers in flight", delivery::MAX_RESPONSES.to_string()),
+        (
+            "packet to the gateway",
+            format!("at most {} bytes; a broker drops larger ones", broker::MAX_PACKET),
+        ),
+    ];
+    for (what, value) in rows {
+        let row = format!("| {what} | {value} |");
+        assert!(PAGE.contains(&row), "the page lacks the row {row}");
+    }
+    for sentence in [
+        format!("no wildcards; at most {} bytes", topic::MAX_RESPONSE_TOPIC),
+        format!("At most {} publishes are in flight", delivery::MAX_WIDTH),
+        format!("doubling up to {} s", pace::LONGEST_PAUSE.as_secs()),
+        format!("up to {} min", pace::LONGEST_REFUSED_PAUSE.as_secs() / 60),
+        format!("is given up within {} s", (broker::KEEP_ALIVE * 2).as_secs()),
+        format!("to {} printable characters", requests::MAX_REQUEST_ID),
+    ] {
+        assert!(PAGE.contains(&sentence), "the page does not say: {sentence}");
+    }
+}
+
+fn python() -> PathBuf {
+    std::env::var_os("TABLEGATE_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
+}
+
+async fn run(program: &Path, arguments: &[&str], directory: &Path) {
+    let ended = Command::new(program)
+        .args(arguments)
+        .current_dir(directory)
+        .output()
+        .await;
+    let ended = ended.unwrap_or_else(|error| {
+        panic!("needs Python with paho-mqtt, protobuf and grpcio-tools ({error}): run tests/all")
+    });
+    assert!(
+        ended.status.success(),
+        "{}\nrun tests/all",
+        String::from_utf8_lossy(&ended.stderr)
+    );
+}
+
+#[tokio::test]
+#[ignore = "needs mosquitto and Python with paho-mqtt, protobuf, grpcio-tools: tests/all runs it"]
+async fn the_python_subscriber_of_the_page_decodes_events() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    std::os::unix::fs::symlink(Path::new(env!("CARGO_MANIFEST_DIR")).join("proto"), home.join("proto")).unwrap();
+    std::fs::create_dir(home.join("floor")).unwrap();
+    let compile = block("sh", "grpc_tools.protoc")
+        .lines()
+        .find(|line| line.contains("grpc_tools.protoc"))
+        .unwrap();
+    let arguments: Vec<&str> = compile.split_whitespace().skip(1).collect();
+    run(&python(), &arguments, home).await;
+    std::fs::write(home.join("floor/subscriber.py"), block("python", "paho")).unwrap();
+
+    let broker = Mosquitto::start("");
+    let mut subscriber = Command::new(python())
+        .args(["floor/subscriber.py", "127.0.0.1", &broker.port.to_string(), PREFIX])
+        .current_dir(home)
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(subscriber.stdout.take().unwrap()).lines();
+    let rig = Plan::new(Memory::new("a-journal"), &broker.url()).start();
+    // Until the subscriber has subscribed, the broker says that nobody listens.
+    let mut report = rig.uplink.report.clone();
+    let mut appended = 0;
+    loop {
+        rig.memory.append();
+        appended += 1;
+        let report = report_is(&mut report, "acknowledged", |report| report.cursor == appended).await;
+        if report.unheard < report.acknowledged {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    for _ in 0..10 {
+        rig.memory.append();
+        appended += 1;
+    }
+    let mut last = 0;
+    while last < appended {
+        let line = within("a line", lines.next_line())
+            .await
+            .unwrap()
+            .expect("the subscriber runs");
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(
+            (words[0], words[2], words[3]),
+            ("a-journal", "0", "alert_raised"),
+            "{line}"
+        );
+        assert!(line.contains("alert: \"test\""), "{line}");
+        let seqno: u64 = words[1].parse().unwrap();
+        assert!(last == 0 || seqno == last + 1, "{line} after {last}");
+        last = seqno;
+    }
+}
