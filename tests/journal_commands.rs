@@ -207,6 +207,32 @@ fn a_tail_follows_what_comes() {
     });
 }
 
+/// It begins on a closed journal, without a lock, and sees the daemon come, go and come again.
+#[test]
+fn a_tail_outlives_the_daemon() {
+    run(async {
+        let directory = tempfile::tempdir().unwrap();
+        let (opened, mut scribe) = begin(directory.path()).await;
+        opened.journal.close();
+        let place = directory.path().to_str().unwrap();
+        let mut child = tablegate(&["events", "tail", "-f", "-n", "1", "--journal", place])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        assert!(lines.next().unwrap().unwrap().starts_with("#30 "));
+        for expected in ["#31 ", "#32 ", "#33 "] {
+            let opened = open(directory.path());
+            opened.journal.append(scribe.some(1)).await.unwrap();
+            assert!(lines.next().unwrap().unwrap().starts_with(expected));
+            opened.journal.close();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert_eq!(written(directory.path()).len(), 33);
+    });
+}
+
 #[test]
 fn a_closed_pipe_is_no_failure() {
     run(async {
