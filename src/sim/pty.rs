@@ -51,7 +51,10 @@ impl Pty {
                 return Err(io::Error::from(Errno::EBADF));
             };
             let mut ready = master.readable().await?;
+            let hung_up = ready.ready().is_read_closed();
             match ready.try_io(|master| nix::unistd::read(master.get_ref(), into).map_err(io::Error::from)) {
+                // It was hung up and is open again already: as below.
+                Err(_would_block) if hung_up => self.wait_for_somebody().await?,
                 Err(_would_block) => {}
                 Ok(Ok(0)) => self.wait_for_somebody().await?,
                 Ok(Err(error)) if error.raw_os_error() == Some(Errno::EIO as i32) => self.wait_for_somebody().await?,
