@@ -2,6 +2,7 @@
 
 mod device;
 mod script;
+pub mod table;
 
 use super::ending::Failure;
 use clap::{Args, Subcommand};
@@ -16,6 +17,7 @@ pub struct Sim {
 #[derive(Subcommand, Debug)]
 enum Command {
     Device(device::Device),
+    Table(table::Table),
 }
 
 /// Runs it.
@@ -25,5 +27,6 @@ enum Command {
 pub fn run(sim: Sim) -> Result<(), Failure> {
     match sim.command {
         Command::Device(device) => device::run(&device),
+        Command::Table(table) => table::run(&table),
     }
 }

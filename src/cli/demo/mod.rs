@@ -7,9 +7,10 @@ mod script;
 mod table;
 
 use super::ending::Failure;
+use super::sim::table::LayoutName;
 use crate::rules::tai_sai::Layout;
 use crate::sim::broker;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use floor::{Follower, Heard};
 use screen::{Beside, Screen};
 use script::Script;
@@ -37,32 +38,11 @@ pub struct Demo {
     #[arg(long)]
     quiet: bool,
     /// Which layout lies on the table.
-    #[arg(long, value_enum, default_value_t = DemoLayout::Appendix1)]
-    layout: DemoLayout,
+    #[arg(long, value_enum, default_value_t = LayoutName::Appendix1)]
+    layout: LayoutName,
     /// Where the dice come from: the same number, the same rounds.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-}
-
-/// The layouts that the demo can play.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-#[value(rename_all = "kebab-case")]
-enum DemoLayout {
-    /// 50 areas.
-    #[value(name = "appendix-1")]
-    Appendix1,
-    /// 106 areas.
-    #[value(name = "appendix-2")]
-    Appendix2,
-}
-
-impl From<DemoLayout> for Layout {
-    fn from(layout: DemoLayout) -> Layout {
-        match layout {
-            DemoLayout::Appendix1 => Layout::Appendix1,
-            DemoLayout::Appendix2 => Layout::Appendix2,
-        }
-    }
 }
 
 fn speed(text: &str) -> Result<f64, String> {

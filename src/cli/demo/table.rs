@@ -2,15 +2,13 @@
 //! of its own, reached as a real one is: by ptys, sockets and a broker.
 
 use super::super::ending::Failure;
+use super::super::sim::table::devices;
 use crate::config;
 use crate::control::{self, Act, Answer, client::Client};
 use crate::gateway::{self, Rooms};
 use crate::journal;
 use crate::rules::tai_sai::{self, Layout};
-use crate::sim::{
-    Dealer, Lamps, LampsSetup, LampsView, Pace, Reader, Setup, Terminal, TerminalSetup, TerminalView, Tumbler,
-    TumblerSetup, TumblerView,
-};
+use crate::sim::{Dealer, LampsView, Pace, TerminalView, TumblerView};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,34 +84,13 @@ impl DemoTable {
                 )
             })
             .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
-        let setup = |name: &str, serial: &str| Setup::new(folder.join(name), serial, seed);
-        let lamp_count = u32::try_from(tai_sai::areas(layout).len()).unwrap_or(u32::MAX);
-        let devices = || -> std::io::Result<Dealer> {
-            Ok(Dealer {
-                tumbler: Tumbler::start(
-                    setup("tumbler", "DT3-0042"),
-                    TumblerSetup {
-                        reader: Reader::None,
-                        ..TumblerSetup::default()
-                    },
-                )?,
-                terminal: Terminal::start(setup("terminal", "ET-0107"), TerminalSetup::default())?,
-                lamps: Lamps::start(
-                    setup("lamps", "LL-0310"),
-                    LampsSetup {
-                        count: lamp_count,
-                        ..LampsSetup::default()
-                    },
-                )?,
-                pace: Pace {
-                    before_act: Duration::from_millis(800).div_f64(speed),
-                    settle_after: settle_after(speed) + Duration::from_millis(200),
-                    ..Pace::default()
-                },
-            })
+        let pace = Pace {
+            before_act: Duration::from_millis(800).div_f64(speed),
+            settle_after: settle_after(speed) + Duration::from_millis(200),
+            ..Pace::default()
         };
-        let dealer =
-            devices().map_err(|error| Failure::failed(format!("the simulated devices didn't start: {error}")))?;
+        let dealer = devices(&folder, layout, seed, pace)
+            .map_err(|error| Failure::failed(format!("the simulated devices didn't start: {error}")))?;
         Ok(DemoTable {
             folder,
             layout,
