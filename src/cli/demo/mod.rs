@@ -112,6 +112,12 @@ async fn play(args: &Demo) -> Result<(), Failure> {
         }
     };
     drop(playing);
+    // A table that stops before it has reached its broker keeps its events for the next start; the demo has none.
+    if follower.received() == 0
+        && let Ok(Some(heard)) = tokio::time::timeout(LAST_EVENTS_WITHIN, follower.next()).await
+    {
+        hear(&heard, &mut tally, &mut phase, screen.as_mut())?;
+    }
     // The summary counts what the floor has, so the table stops first and the floor hears everything.
     let journal = table.stop().await?;
     while let Some(heard) = follower.next_until(journal.head, LAST_EVENTS_WITHIN).await {

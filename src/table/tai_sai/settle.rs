@@ -85,5 +85,7 @@ fn settle(draft: &mut Draft<'_>, source: Source, entered: &Entered, how: How) {
         base: tumbler::base(draft),
     };
     draft.record(source, Body::RoundSettled(settled));
+    // A press that was too early must not look like the answer to the one that settled.
+    draft.seen.readout.notice = None;
     draft.base_taken();
 }

@@ -17,6 +17,7 @@ fn a_press_within_three_seconds_of_the_entry_is_too_early() {
         s.wait(1500);
         s.enter();
         s.expect_events(&["RoundSettled stated"]);
+        s.expect_readout("");
     });
 }
 
