@@ -17,6 +17,7 @@ use script::Script;
 use std::collections::BTreeSet;
 use std::time::Duration;
 use table::DemoTable;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 /// Words of the dealer that wait to be shown.
@@ -76,6 +77,9 @@ struct Tally {
 }
 
 async fn play(args: &Demo) -> Result<(), Failure> {
+    // Listening from the start: a signal that comes while something else is looked at must not be missed.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
     let layout = Layout::from(args.layout);
     let broker =
         broker::start().map_err(|error| Failure::failed(format!("the demo's broker didn't start: {error}")))?;
@@ -99,7 +103,8 @@ async fn play(args: &Demo) -> Result<(), Failure> {
     let outcome = loop {
         tokio::select! {
             biased;
-            _ = tokio::signal::ctrl_c() => break Ok(()),
+            _ = interrupt.recv() => break Ok(()),
+            _ = terminate.recv() => break Ok(()),
             Some(heard) = follower.next() => hear(&heard, &mut tally, &mut phase, screen.as_mut())?,
             Some(words) = said.recv() => if let Some(screen) = &mut screen {
                 screen.line(&format!("       {words}"));

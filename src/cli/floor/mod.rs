@@ -13,6 +13,7 @@ use follow::{Floor, Follower, Heard};
 use prost::Message;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
 
 /// How long a broker and a gateway may take to answer before a replay gives up.
 const ANSWER_WITHIN: Duration = Duration::from_secs(15);
@@ -167,12 +168,13 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
     let floor = watch.at.floor()?;
     let begin = if watch.all { Begin::AtFirst } else { Begin::AtNext };
     let mut follower = Follower::start(floor, Some(begin));
+    let mut interrupt = signal(SignalKind::interrupt())?;
     let mut printed = 0;
     let mut alarms = 0u32;
     while watch.count.is_none_or(|count| printed < count) {
         let heard = tokio::select! {
             heard = follower.next() => heard,
-            _ = tokio::signal::ctrl_c() => break,
+            _ = interrupt.recv() => break,
         };
         match heard {
             Heard::Found(finding) => {
