@@ -11,11 +11,10 @@
 mod vector_support;
 
 use serde_json::{Value, json};
-use tablegate::rules::two_up::{ONE_DOLLAR, Resolved, Side, WagerName};
+use tablegate::rules::two_up::{ONE_DOLLAR, Side};
 use tablegate::rules::two_up_dice::machine::{FirstThree, Machine, Operation, Phase, Role, Settings};
 use tablegate::rules::two_up_dice::{InvalidReason, Light, Spun};
-use tablegate::rules::wager::Outcome;
-use vector_support::{Said, SaidDone, has_only, number, play_all, play_trace, text};
+use vector_support::{Said, SaidDone, has_only, number, play_all, play_trace, text, two_up_resolved};
 
 /// Who does it; the dealer where the vectors leave it out.
 fn role(op: &Value) -> Option<Role> {
@@ -109,28 +108,6 @@ fn phase_name(phase: Phase) -> &'static str {
     }
 }
 
-/// A decided wager as the vectors write it.
-fn resolved(decided: &Resolved) -> Value {
-    let (wager, kind) = match &decided.name {
-        WagerName::Spinner => ("spinner", "spinner"),
-        WagerName::SpinnerBonus => ("spinner_bonus", "spinner_bonus"),
-        WagerName::Player(name) => (name.as_str(), "player"),
-    };
-    let (side, stake) = (decided.wager.side.name(), decided.wager.stake);
-    let mut said = json!({"wager": wager, "kind": kind, "side": side, "stake": stake});
-    let (outcome, profit) = match decided.outcome {
-        Outcome::Lost => ("lose", -i64::try_from(stake).unwrap()),
-        Outcome::Returned => ("returned", 0),
-        Outcome::Won { odds, profit } => {
-            said["odds"] = json!(format!("{}/{}", odds.pays, odds.per));
-            ("win", i64::try_from(profit).unwrap())
-        }
-    };
-    said["outcome"] = json!(outcome);
-    said["profit"] = json!(profit);
-    said
-}
-
 fn play(trace: &Value, place: &str) -> usize {
     let mut machine = Machine::new(Settings {
         smallest_chip: ONE_DOLLAR,
@@ -149,7 +126,7 @@ fn play(trace: &Value, place: &str) -> usize {
                 "cards": cards,
             }),
             done: done.map(|done| SaidDone {
-                resolved: done.resolved.iter().map(resolved).collect(),
+                resolved: done.resolved.iter().map(two_up_resolved).collect(),
                 game_end: done.game_end.map(|end| end.to_string()),
             }),
         }

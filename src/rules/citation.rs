@@ -22,3 +22,11 @@ macro_rules! qld_sch_13 {
     };
 }
 pub(crate) use qld_sch_13;
+
+/// Names a section of part 21 (Triple penny two-up) of the Casino Gaming Rules 1985, inserted by SL 1998 No. 233.
+macro_rules! qld_1998 {
+    ($section:literal) => {
+        concat!("Qld 1998 ", $section)
+    };
+}
+pub(crate) use qld_1998;

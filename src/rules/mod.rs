@@ -5,6 +5,7 @@
 pub mod citation;
 pub mod odds;
 pub mod tai_sai;
+pub mod triple_penny;
 pub mod two_up;
 pub mod two_up_dice;
 pub mod wager;

@@ -13,9 +13,11 @@
     reason = "a test may panic, and none needs all of this"
 )]
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use tablegate::rules::two_up::{Resolved, WagerName};
+use tablegate::rules::wager::Outcome;
 
 /// Files of the folder in use whose names begin and end so.
 pub fn vector_files(prefix: &str, extension: &str) -> Vec<PathBuf> {
@@ -187,11 +189,33 @@ pub fn play_trace(trace: &Value, place: &str, mut perform: impl FnMut(&Value) ->
         assert_eq!(end.as_deref(), text(out, "game_end"), "{at}: game end");
         ends.extend(end);
     }
-    assert_eq!(serde_json::json!(ends), trace["ends"], "{place}: {id}: ends");
+    assert_eq!(json!(ends), trace["ends"], "{place}: {id}: ends");
     steps.len()
 }
 
 fn sorted(mut resolved: Vec<Value>) -> Vec<Value> {
     resolved.sort_by_key(|r| r["wager"].as_str().map(str::to_owned));
     resolved
+}
+
+/// A decided wager of two-up, with dice or coins, as the vectors write it.
+pub fn two_up_resolved(decided: &Resolved) -> Value {
+    let (wager, kind) = match &decided.name {
+        WagerName::Spinner => ("spinner", "spinner"),
+        WagerName::SpinnerBonus => ("spinner_bonus", "spinner_bonus"),
+        WagerName::Player(name) => (name.as_str(), "player"),
+    };
+    let (side, stake) = (decided.wager.side.name(), decided.wager.stake);
+    let mut said = json!({"wager": wager, "kind": kind, "side": side, "stake": stake});
+    let (outcome, profit) = match decided.outcome {
+        Outcome::Lost => ("lose", -i64::try_from(stake).unwrap()),
+        Outcome::Returned => ("returned", 0),
+        Outcome::Won { odds, profit } => {
+            said["odds"] = json!(format!("{}/{}", odds.pays, odds.per));
+            ("win", i64::try_from(profit).unwrap())
+        }
+    };
+    said["outcome"] = json!(outcome);
+    said["profit"] = json!(profit);
+    said
 }
