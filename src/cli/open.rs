@@ -120,8 +120,14 @@ impl Opening {
         }
     }
 
-    /// Without questions.
+    /// Without questions. Lamps that are read back are walked first: that needs no hand, and is seen by the link.
     async fn vouched(&mut self) -> Result<String, Failure> {
+        if self.look().await?.table.situation.lamps_read_back == Some(true) {
+            self.act(Act::BeginOpening {}).await?;
+            self.act(Act::WalkLamps {}).await?;
+            self.wait(WALK_WITHIN, |view| recorded(view, Check::LampWalk).is_some())
+                .await?;
+        }
         let text = self.act(Act::OpenVouched {}).await?;
         let ended = self
             .wait(VOUCHED_WITHIN, |view| view.table.state.mode != "opening")

@@ -1,7 +1,7 @@
 //! What can be looked at: the retained state, and what the table waits for. PURE. Readers decide nothing.
 
 use crate::table::event::{self, DeviceRef, DeviceState, Lock, RoundHeldCause, TableLockedKind, TableState};
-use crate::table::input::Cover;
+use crate::table::input::{Cover, DeviceKind};
 use crate::table::mode::{Below, Mode};
 use crate::table::seen::Authority;
 use crate::table::state::{self, State};
@@ -21,6 +21,9 @@ pub struct Situation {
     pub cover: String,
     /// "waiting", "lit", "fault_declared", "unproven"; `None` before the entry.
     pub lamps: Option<String>,
+    /// The lamps' device measures them; `None` while it is away.
+    #[serde(default)]
+    pub lamps_read_back: Option<bool>,
     /// Locks that stand, each with what to do.
     pub locks: Vec<LockLine>,
     /// Alerts that stand.
@@ -165,6 +168,9 @@ pub(crate) fn situation(look: &Look<'_>) -> Situation {
         bets_closed,
         cover: cover.to_string(),
         lamps,
+        lamps_read_back: state
+            .is_online(DeviceKind::LayoutLamps)
+            .then(|| look.seen.lamps.report.as_ref().is_some_and(|report| report.measured)),
         locks: state.locks.iter().map(lock_line).collect(),
         alerts: state
             .alerts

@@ -182,6 +182,38 @@ fn a_broken_seal_is_not_vouched_for_without_questions() {
 }
 
 #[test]
+fn without_questions_a_walk_that_was_read_back_is_seen_and_lamps_nobody_walked_are_vouched_for() {
+    for (walked, record) in [
+        (true, "OpeningCheckRecorded LAMP_WALK passed seen"),
+        (false, "OpeningCheckRecorded LAMP_WALK passed vouched"),
+    ] {
+        play_with(config(), |s| {
+            if walked {
+                s.operator(OperatorAct::BeginOpening);
+                s.operator(OperatorAct::WalkLamps);
+                s.wait(150_000);
+            }
+            s.operator(OperatorAct::OpenVouched);
+            assert_eq!(s.state().mode(), tablegate::table::event::Mode::Open, "{}", s.story());
+            assert_eq!(s.story().matches(record).count(), 1, "{record}:\n{}", s.story());
+        });
+    }
+}
+
+#[test]
+fn without_questions_a_lamp_that_failed_the_walk_keeps_the_table_closed() {
+    play_with(config(), |s| {
+        s.lamps.dead = vec![17];
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::WalkLamps);
+        s.wait(150_000);
+        s.operator(OperatorAct::OpenVouched);
+        s.expect_refused();
+        assert_eq!(s.state().mode(), tablegate::table::event::Mode::Closed, "{}", s.story());
+    });
+}
+
+#[test]
 fn only_a_supervisor_opens() {
     play_with(config(), |s| {
         s.act_as(technician(), OperatorAct::OpenVouched);
