@@ -195,7 +195,9 @@ impl Scene {
             Body::RoundVoided(voided) if voided.automatic => {
                 let phase = self.phase();
                 let exposed = self.unbroken && self.exposed && phase == "betting";
-                let forgotten = voided.reason() == RoundVoidedReason::ANotActivated && self.off_since.is_some();
+                // That the cover is on again may still be on its way.
+                let off = self.off_since.is_some() || self.tumbler.link.latency_us > 0;
+                let forgotten = voided.reason() == RoundVoidedReason::ANotActivated && off;
                 assert!(
                     exposed || forgotten,
                     "the gateway voids on a signal it may have missed; {}",
