@@ -3,7 +3,7 @@
 use crate::scene::{Scene, config, config_with, play, play_with, technician};
 use tablegate::rules::tai_sai::Layout;
 use tablegate::table::event::{Mode, RoundHeldCause, TableLockedKind, TableLockedReason};
-use tablegate::table::input::{Contact, Cover, OperatorAct};
+use tablegate::table::input::{Contact, Cover, DeviceKind, Motion, OperatorAct};
 
 /// A row: where it stopped, what happened while nobody looked, what it becomes.
 struct Row {
@@ -551,5 +551,83 @@ fn a_lamp_fault_declared_before_the_power_cut_stays_declared_in_every_checkpoint
         s.wait(1000);
         s.restart();
         s.settle();
+    });
+}
+
+#[test]
+fn the_terminal_may_be_greeted_long_after_the_tumbler() {
+    play(|s| {
+        s.reach_betting();
+        s.stop();
+        s.now += 2_000_000;
+        ring(s);
+        off(s);
+        s.start_again();
+        s.wait(200);
+        s.online(DeviceKind::Tumbler);
+        s.online(DeviceKind::LayoutLamps);
+        s.wait(7000);
+        s.online(DeviceKind::Terminal);
+        s.wait(500);
+        s.expect_phase("landed");
+        s.expect_not_held();
+        enter_and_settle(s);
+    });
+}
+
+#[test]
+fn without_the_terminal_a_cover_found_off_is_held() {
+    play(|s| {
+        s.reach_betting();
+        s.stop();
+        s.now += 2_000_000;
+        off(s);
+        s.start_again();
+        s.wait(200);
+        s.online(DeviceKind::Tumbler);
+        s.wait(7000);
+        s.expect_held(RoundHeldCause::ExposedEarly);
+        resume(s);
+        let reason = "the terminal is dead".into();
+        s.operator(OperatorAct::EnterResult {
+            faces: [1, 3, 6],
+            reason,
+        });
+        s.expect_done();
+        s.expect_lit([1, 3, 6]);
+    });
+}
+
+#[test]
+fn a_bell_rung_while_away_counts_without_related_clocks() {
+    for cover in [Cover::On, Cover::Off] {
+        play(|s| {
+            s.terminal.clocks_related = false;
+            s.reach_betting();
+            s.restart_while(|s| {
+                ring(s);
+                s.tumbler.cover = cover;
+            });
+            s.wait(500);
+            s.expect_phase(if cover == Cover::On { "closed" } else { "landed" });
+            s.expect_not_held();
+        });
+    }
+}
+
+#[test]
+fn a_spin_that_lasts_over_the_start_of_betting_holds_it() {
+    play(|s| {
+        s.reach_betting();
+        s.restart_while(|s| {
+            s.tumbler.motion = Motion::Spinning;
+            s.tumbler.activations += 1;
+        });
+        s.expect_held(RoundHeldCause::ActivityWhileAway);
+        s.spin_ends(1);
+        s.wait(1000);
+        resume(s);
+        s.expect_phase("betting");
+        rest_of_the_round(s);
     });
 }

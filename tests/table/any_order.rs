@@ -1,35 +1,18 @@
 //! People and devices in any order: from wherever that leads, somebody has a lawful next act, the round comes to its settlement
 //! whichever device is dead, and no void is the gateway's own unless it saw everything.
-//!
-//! Seeds are printed; `TABLEGATE_SEEDS=N` walks more of them, `TABLEGATE_SEED=S` one again with its acts.
 
+use crate::numbers::{Numbers, seeds};
 use crate::recovery;
 use crate::scene::{Recorded, Scene, config, technician};
 use tablegate::table::event::{Body, Mode, RoundHeldCause, RoundVoidedReason, TableLockedKind, TableLockedReason};
 use tablegate::table::input::{Condition, Contact, Cover, DeviceKind, Flatness, Input, Key, Motion, OperatorAct, Seal};
 
 /// Enough to meet every act in every phase; a few seconds.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 100;
 /// Acts in one walk.
 const STEPS: u32 = 60;
 /// Turns that people get to end a round; a round needs about six.
 const TURNS: u32 = 14;
-
-/// A small generator of numbers: xorshift64*.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % end
-    }
-
-    fn of<T: Copy>(&mut self, items: &[T]) -> T {
-        items[self.below(items.len())]
-    }
-}
 
 const DEVICES: [DeviceKind; 3] = [DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps];
 
@@ -469,15 +452,13 @@ fn ends_here(s: &mut Scene) {
     }
 }
 
-fn walk(seed: u64, told: bool) {
-    let mut n = Numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+fn walk(seed: u64) {
+    let mut n = Numbers::new(seed);
     let mut s = Scene::new(config());
     s.open();
     for step in 0..STEPS {
         let (name, act) = if n.below(3) == 0 { n.of(SELDOM) } else { n.of(ORDINARY) };
-        if told {
-            println!("{step:>3} {name} (in {:?} {:?})", s.phase(), held(&s));
-        }
+        println!("{step:>3} {name} (in {:?} {:?})", s.phase(), held(&s));
         act(&mut s, &mut n);
         if n.below(4) == 0 {
             for dead in [None, Some(DEVICES[0]), Some(DEVICES[1]), Some(DEVICES[2])] {
@@ -489,17 +470,7 @@ fn walk(seed: u64, told: bool) {
     recovery::check(&s);
 }
 
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().expect("a number"))
-}
-
 #[test]
 fn nobody_is_left_without_a_lawful_next_act_and_no_device_forces_a_void() {
-    if let Some(seed) = number("TABLEGATE_SEED") {
-        return walk(seed, true);
-    }
-    for seed in 1..=number("TABLEGATE_SEEDS").unwrap_or(SEEDS) {
-        println!("TABLEGATE_SEED={seed}");
-        walk(seed, false);
-    }
+    seeds(SEEDS, walk);
 }

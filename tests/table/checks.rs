@@ -192,7 +192,7 @@ impl Scene {
         match event.body.as_ref().unwrap() {
             Body::RoundStarted(_) => self.exposed = false,
             Body::BetsOpened(_) => self.unbroken = self.tumbler.link.up && self.terminal.link.up,
-            Body::RoundVoided(voided) if voided.automatic => {
+            Body::RoundVoided(voided) if voided.automatic && self.is_physical => {
                 let phase = self.phase();
                 let exposed = self.unbroken && self.exposed && phase == "betting";
                 // That the cover is on again may still be on its way.
@@ -219,6 +219,8 @@ impl Scene {
             "lamps before an entry; {}",
             self.story()
         );
+        let told = state.lit.is_empty() == self.lit().is_empty();
+        assert!(told, "what is told of the lamps; {}", self.story());
         let inhibited = matches!(state.phase.as_str(), "betting" | "closed" | "landed" | "entered");
         let inhibits = self.table.indicators().tumbler.inhibit;
         assert!(

@@ -14,6 +14,7 @@
 
 mod checks;
 mod devices;
+mod numbers;
 mod oracle;
 mod people;
 mod recovery;
@@ -21,6 +22,7 @@ mod scene;
 mod words;
 
 mod after_a_restart;
+mod any_input;
 mod any_order;
 mod held_rounds;
 mod modes_and_locks;

@@ -55,6 +55,8 @@ pub struct Scene {
     /// Microseconds of the scene.
     pub now: u64,
     run_began: u64,
+    /// Inputs come from pretend devices; else from nowhere, and no void can be judged by what they show.
+    pub is_physical: bool,
     /// The daemon runs; else time passes without it.
     is_running: bool,
     run: u32,
@@ -156,6 +158,7 @@ impl Scene {
             now: 3_600_000 * MS,
             run_began: 3_600_000 * MS,
             run: 1,
+            is_physical: true,
             is_running: true,
             events: Vec::new(),
             appends: 0,

@@ -305,3 +305,45 @@ fn or_voids_it() {
         s.expect_phase("ready");
     });
 }
+
+#[test]
+fn a_bell_that_only_the_terminals_next_greeting_tells_of_withdraws_the_void() {
+    play(|s| {
+        s.reach_betting();
+        s.terminal.link.latency_us = 60_000_000;
+        s.bell();
+        s.cover_off();
+        s.wait(3000);
+        s.expect_phase("ready");
+        s.terminal.link.latency_us = 0;
+        s.offline(DeviceKind::Terminal);
+        s.wait(1000);
+        s.forget();
+        s.online(DeviceKind::Terminal);
+        s.expect_events(&[
+            "DeviceOnline",
+            "VoidWithdrawn automatic",
+            "BetsClosed heard",
+            "DiceUncovered",
+        ]);
+        s.expect_phase("landed");
+    });
+}
+
+#[test]
+fn after_the_next_spin_a_late_bell_changes_nothing() {
+    play(|s| {
+        s.reach_betting();
+        s.terminal.link.latency_us = 12_000_000;
+        s.bell();
+        s.cover_off();
+        s.wait(2500);
+        s.cover();
+        s.spin(1);
+        s.tumbler_changes(|t| t.cover = Cover::Off);
+        s.forget();
+        s.wait(12_000);
+        assert_eq!(voids(s), 1);
+        assert!(s.state().round_id != 1, "{}", s.story());
+    });
+}

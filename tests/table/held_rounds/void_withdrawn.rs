@@ -60,3 +60,43 @@ fn after_a_restart_too() {
         s.expect_phase("landed");
     });
 }
+
+#[test]
+fn a_forgotten_tumble_too() {
+    play(|s| {
+        s.bell();
+        s.wait(1000);
+        s.cover_off();
+        s.wait(400);
+        s.expect_phase("ready");
+        s.forget();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_done();
+        s.expect_phase("landed");
+        s.expect_events(&[
+            "VoidWithdrawn chosen by:supervisor round:1",
+            "BetsOpened by:supervisor",
+            "BetsClosed implied by:supervisor",
+            "DiceUncovered by:supervisor",
+        ]);
+        s.key_in(&[1, 3, 6]);
+        s.expect_lit([1, 3, 6]);
+        s.wait(500);
+        s.settle();
+    });
+}
+
+#[test]
+fn not_twice() {
+    play(|s| {
+        voided(s);
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_done();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_refused();
+        s.operator(OperatorAct::Void { reason: None });
+        s.expect_done();
+        s.operator(OperatorAct::WithdrawVoid);
+        s.expect_refused();
+    });
+}

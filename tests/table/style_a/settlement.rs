@@ -265,3 +265,33 @@ fn a_cover_that_does_not_say_settles_nothing() {
         s.expect_phase("entered");
     });
 }
+
+#[test]
+fn lamps_that_are_away_and_declared_do_not_stop_it() {
+    play(|s| {
+        s.reach_landed();
+        s.offline(DeviceKind::LayoutLamps);
+        s.key_in(&[1, 3, 6]);
+        s.operator(OperatorAct::Settle);
+        s.expect_refused();
+        s.wait(5500);
+        s.operator(OperatorAct::Settle);
+        s.expect_done();
+    });
+}
+
+#[test]
+fn a_reopened_round_is_not_settled_again_by_the_same_cover() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.cover();
+        s.wait(5000);
+        s.operator(OperatorAct::Reopen);
+        s.expect_done();
+        s.wait(60_000);
+        s.expect_phase("entered");
+        s.expect_lit([1, 3, 6]);
+        s.enter();
+        s.expect_phase("ready");
+    });
+}

@@ -170,3 +170,27 @@ fn after_settlement_a_void_is_refused() {
         s.expect_no_events();
     });
 }
+
+#[test]
+fn the_key_without_enter_does_nothing() {
+    play(|s| {
+        s.reach_betting();
+        s.forget();
+        s.press_key(Key::NoSpin);
+        s.wait(30_000);
+        s.expect_no_events();
+        s.bell();
+        s.expect_phase("closed");
+    });
+}
+
+#[test]
+fn the_key_and_enter_after_the_uncover_hold_the_round() {
+    play(|s| {
+        s.reach_landed();
+        s.forget();
+        s.press_key(Key::NoSpin);
+        s.enter();
+        s.expect_events(&["RoundHeld NO_SPIN_AFTER_UNCOVER"]);
+    });
+}
