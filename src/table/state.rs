@@ -12,7 +12,14 @@ use crate::table::mode::{Below, Checked, Mode, Opening};
 use crate::table::tai_sai::fold;
 use crate::table::tai_sai::phase::{After, ContactCount, Count, Phase, Ready};
 use crate::time::Uptime;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+/// Bytes of a text that the state keeps: with every lock and alert standing a checkpoint still fits an event (8 KiB).
+const MOST_KEPT: usize = 120;
+
+/// Serial numbers that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be
+/// accepted again. A table has three devices, and a few spares.
+const MOST_ACCEPTED: usize = 16;
 
 /// The table's durable state.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -25,10 +32,10 @@ pub(crate) struct State {
     pub(crate) alerts: BTreeMap<String, Alert>,
     /// Devices that were ever up.
     pub(crate) devices: BTreeMap<DeviceKind, Known>,
-    /// Serial numbers that a supervisor accepted.
-    pub(crate) accepted: BTreeSet<String>,
+    /// Serial numbers that a supervisor accepted, oldest first.
+    pub(crate) accepted: Vec<String>,
     /// Serial numbers that a supervisor accepted though their reader reads under the cover.
-    pub(crate) accepted_readers: BTreeSet<String>,
+    pub(crate) accepted_readers: Vec<String>,
     /// Areas whose lamps failed and were not seen working since.
     pub(crate) failed_lamps: BTreeMap<String, FailedLamp>,
     /// More areas failed than were named; until a picture is confirmed.
@@ -117,10 +124,15 @@ impl State {
             Body::DeviceAccepted(accepted) => {
                 let Some(device) = envelope.device else { return };
                 for reason in accepted.of() {
-                    if reason == TableLockedReason::ReadsUnderCover {
-                        self.accepted_readers.insert(device.serial_number.clone());
+                    let accepted = if reason == TableLockedReason::ReadsUnderCover {
+                        &mut self.accepted_readers
                     } else {
-                        self.accepted.insert(device.serial_number.clone());
+                        &mut self.accepted
+                    };
+                    accepted.retain(|serial| *serial != device.serial_number);
+                    accepted.push(device.serial_number.clone());
+                    if accepted.len() > MOST_ACCEPTED {
+                        accepted.remove(0);
                     }
                 }
             }
@@ -150,7 +162,7 @@ impl State {
             }
             Body::AlertRaised(raised) => {
                 let alert = Alert {
-                    text: raised.text.clone(),
+                    text: kept(&raised.text),
                     acknowledged: false,
                 };
                 self.alerts.insert(raised.alert.clone(), alert);
@@ -240,7 +252,7 @@ impl State {
             let checked = Checked {
                 passed: recorded.passed,
                 vouched: recorded.vouched,
-                text: recorded.text.clone(),
+                text: kept(&recorded.text),
             };
             opening.checks.insert(recorded.check(), checked);
         }
@@ -272,11 +284,11 @@ impl State {
             .iter_mut()
             .find(|lock| lock.reason == reason && lock.kind == kind);
         match standing {
-            Some(lock) => lock.text = text.to_string(),
+            Some(lock) => lock.text = kept(text),
             None => self.locks.push(Lock {
                 reason,
                 kind,
-                text: text.to_string(),
+                text: kept(text),
             }),
         }
     }
@@ -313,6 +325,15 @@ impl State {
     pub(crate) fn is_online(&self, kind: DeviceKind) -> bool {
         self.devices.get(&kind).is_some_and(|known| known.online)
     }
+}
+
+/// A text as the state keeps it: the event has it whole.
+fn kept(text: &str) -> String {
+    let mut end = text.len().min(MOST_KEPT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default().to_string()
 }
 
 /// The device of an event.
