@@ -11,8 +11,8 @@ use tablegate::journal::Record;
 use tablegate::table::event::{AlertRaised, Body, Event, Head, TableState};
 use tablegate::time::{Clock, Timestamp, Uptime};
 use tablegate::uplink::{
-    self, Ancestry, EventFeed, EventSource, Extent, Feed, Ledger, Notice, Page, SourceError, SourceOpener, Undelivered,
-    UplinkConfig, UplinkHandle,
+    self, Ancestry, EventFeed, EventSource, Extent, Feed, Ledger, Notice, Page, SourceError, SourceOpener, TlsFiles,
+    Undelivered, UplinkConfig, UplinkHandle,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -240,7 +240,12 @@ impl Plan {
     }
 
     pub fn start(self) -> Rig {
-        let config = self.config();
+        self.start_with(None)
+    }
+
+    pub fn start_with(self, tls: Option<TlsFiles>) -> Rig {
+        let mut config = self.config();
+        config.tls = tls;
         let undelivered = self.undelivered.iter().map(|moved| Undelivered {
             source: moved.opener(),
             journal_id: moved.journal_id.clone(),

@@ -15,10 +15,14 @@ pub struct Mosquitto {
 impl Mosquitto {
     /// Starts one without persistence: what it has not passed on when it is killed is gone.
     pub fn start(settings: &str) -> Self {
+        Self::start_with(&format!("allow_anonymous true\n{settings}"))
+    }
+
+    /// Starts one with all settings but the listener's port.
+    pub fn start_with(settings: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let directory = tempfile::tempdir().unwrap();
-        let text =
-            format!("listener {port} 127.0.0.1\nallow_anonymous true\npersistence false\nuser root\n{settings}\n");
+        let text = format!("user root\npersistence false\nlistener {port} 127.0.0.1\n{settings}\n");
         std::fs::write(directory.path().join("mosquitto.conf"), text).unwrap();
         let mut broker = Mosquitto {
             port,
