@@ -184,16 +184,14 @@ async fn a_status_that_is_not_lower_makes_the_gateway_outbid_it() {
         let mut peer = broker.greet(20).await;
         assert_eq!(status_of(&peer.published_on("/status").await.unwrap()).connection, next);
         loop {
-            match within("a notice", rig.notices.recv()).await.unwrap() {
-                Notice::Condition {
-                    condition: Condition::TakenOver,
-                    standing,
-                    ..
-                } => {
-                    assert!(standing);
-                    break;
-                }
-                _ => {}
+            if let Notice::Condition {
+                condition: Condition::TakenOver,
+                standing,
+                ..
+            } = within("a notice", rig.notices.recv()).await.unwrap()
+            {
+                assert!(standing);
+                break;
             }
         }
     }

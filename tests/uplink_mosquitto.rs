@@ -149,7 +149,7 @@ async fn a_backlog_of_50000_drains_in_the_stated_time_while_new_ones_come() {
         expected += 1;
     }
     let took = began.elapsed();
-    println!("50,500 events in {took:?}");
+    eprintln!("50,500 events in {took:?}");
     assert!(took < BACKLOG_DRAINS_WITHIN, "{took:?}");
     drop(rig);
 }

@@ -158,7 +158,7 @@ mod tests {
                 Notice::Condition {
                     condition, standing, ..
                 } => (condition, standing),
-                other => panic!("{other:?}"),
+                other @ (Notice::SetAside { .. } | Notice::RolledBack { .. }) => panic!("{other:?}"),
             })
             .collect()
     }

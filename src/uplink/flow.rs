@@ -3,10 +3,11 @@
 use super::alarms::Subject;
 use super::delivery::Entry;
 use super::exchange::{Publication, Retention};
+use super::farewell::Farewell;
 use super::keeper::{Leg, Presence};
 use super::reading::JournalIndex;
 use super::requests::{ReplyTo, Short};
-use super::session::{Ended, Farewell, STATE_EVERY, STATUS_EVERY, Session};
+use super::session::{Ended, STATE_EVERY, STATUS_EVERY, Session};
 use super::source::{Extent, Page, SourceError};
 use crate::journal::Seqno;
 use crate::table::event::{ErrorCode, Event, EventSetAsideReason, Response, event::Body};

@@ -471,10 +471,11 @@ mod tests {
             request_id: "r9".to_owned(),
             request: None,
         };
-        match read(&topics(), &asked(&unknown)) {
-            Outcome::Refused(to, _) => assert_eq!(to, reply("r9")),
-            other => panic!("{other:?}"),
-        }
+        let outcome = read(&topics(), &asked(&unknown));
+        let Outcome::Refused(to, _) = outcome else {
+            panic!("{outcome:?}");
+        };
+        assert_eq!(to, reply("r9"));
     }
 
     #[test]

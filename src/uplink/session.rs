@@ -4,13 +4,14 @@
 
 use super::UplinkState;
 use super::alarms::Subject;
-use super::broker::{CONNECT_WITHIN, Connection, POLL_GRACE};
+use super::broker::Connection;
 use super::delivery::{Entry, Window, width};
-use super::exchange::{KeptMessages, Loss, Message, Quality, Signal, Stuck, Subscription, Terms, Verdict};
+use super::exchange::{Loss, Message, Signal, Stuck, Terms, Verdict};
+use super::farewell::{DRAIN_WITHIN, Farewell};
 use super::keeper::{Keeper, asked_to_stop, at, changed, tell};
 use super::reading::{Coming, JournalIndex, answer};
 use super::requests::{self, Asked, Counted, Desk};
-use super::retained::{StateVerdict, StatusVerdict, judge_state, judge_status};
+use super::retained::{StatusVerdict, judge_status};
 use super::source::{Extent, Page, SourceError};
 use crate::journal::{Record, Seqno};
 use crate::table::event::{EventSetAsideReason, Head};
@@ -20,10 +21,6 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Every broker for this must take an event of 8 KiB as an answer to a request, with its topic and correlation data.
-pub const MIN_MAX_PACKET: u32 = 16 * 1024;
-/// A broker that has kept a state sends it right after the subscription; when none has come for so long there is none.
-pub const RETAINED_WITHIN: Duration = Duration::from_millis(300);
 /// Something is in flight and nothing was acknowledged for so long: the connection is of no use. With the pings' limit, every
 /// kind of dead peer is noticed within twice the keep-alive.
 pub const STALLED_AFTER: Duration = Duration::from_secs(15);
@@ -37,10 +34,6 @@ pub const STATE_EVERY: Duration = Duration::from_millis(200);
 const STEADY_AFTER: Duration = Duration::from_secs(5);
 /// A connection that took over, or was taken over, is undisputed after so long.
 const UNDISPUTED_AFTER: Duration = super::pace::GOOD_AFTER_TAKE_OVER;
-/// A clean stop delivers what is durable for at most this long.
-pub const DRAIN_WITHIN: Duration = Duration::from_secs(10);
-/// The offline `Status` of a clean stop is acknowledged within this, or the last will says it.
-const FAREWELL_WITHIN: Duration = Duration::from_secs(5);
 /// A journal that could not be read is asked again after so long.
 const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// A broker that tells its sizes late is tried one packet at a time until so many events have passed.
@@ -68,19 +61,6 @@ impl From<Stuck> for Ended {
     fn from(stuck: Stuck) -> Self {
         Ended::Lost(Loss::Broken(stuck.to_string()))
     }
-}
-
-/// Where a clean stop stands.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Farewell {
-    /// Nobody asked to stop.
-    NotYet,
-    /// What is durable is delivered, until then.
-    Draining(Instant),
-    /// The offline status is on its way, until then.
-    SayingOffline(Instant),
-    /// DISCONNECT is on its way, until then.
-    Leaving(Instant),
 }
 
 /// One connection.
@@ -114,7 +94,7 @@ pub(super) struct Session<'a> {
     /// What went out last was an answer: an event has precedence.
     pub(super) answered_last: bool,
     progress_at: Instant,
-    narrow_left: u64,
+    pub(super) narrow_left: u64,
 }
 
 /// What ended a wait.
@@ -190,169 +170,6 @@ impl<'a> Session<'a> {
             }
             Some(Entry::State) => self.keeper.state_too_large = self.state_said.take(),
             Some(Entry::Status | Entry::Response) | None => {}
-        }
-    }
-
-    /// Connects, subscribes, and looks at what the broker has kept, before anything is published.
-    async fn greet(&mut self) -> Result<(), Ended> {
-        self.terms = self.connected().await?;
-        self.check_terms()?;
-        if self.narrow_left == 0 {
-            self.window.widen(width(self.terms.receive_maximum));
-        }
-        self.keeper.set_state(UplinkState::Greeting);
-        let topics = &self.keeper.topics;
-        let kept = |filter: &String| Subscription {
-            filter: filter.clone(),
-            retained: KeptMessages::Wanted,
-            quality: Quality::AtMostOnce,
-        };
-        self.connection
-            .subscribe(&[kept(&topics.status), kept(&topics.state)])?;
-        // Answered after the kept messages of the first: brokers work through one client's packets in their order.
-        self.connection.subscribe(&[Subscription {
-            filter: topics.requests.clone(),
-            retained: KeptMessages::Never,
-            quality: Quality::AtLeastOnce,
-        }])?;
-        if let Some(found) = self.retained_state().await? {
-            self.judge(&found).await?;
-        }
-        Ok(())
-    }
-
-    async fn connected(&mut self) -> Result<Terms, Ended> {
-        let until = Instant::now() + CONNECT_WITHIN + POLL_GRACE + POLL_GRACE;
-        match self.greeting(Some(until)).await? {
-            Some(Signal::Connected(terms)) => Ok(terms),
-            Some(other) => Err(Ended::Lost(Loss::Broken(format!(
-                "{other:?} before the connection was made"
-            )))),
-            None => Err(Ended::Lost(Loss::Broken("no connection in time".to_owned()))),
-        }
-    }
-
-    fn check_terms(&mut self) -> Result<(), Ended> {
-        let refused = |text: String| Err(Ended::Lost(Loss::Refused(text)));
-        if let Some(max) = self.terms.max_packet.filter(|max| *max < MIN_MAX_PACKET) {
-            return refused(format!(
-                "the broker's Maximum Packet Size is {max}: at least {MIN_MAX_PACKET} is needed"
-            ));
-        }
-        if !self.terms.retains {
-            return refused("the broker keeps no retained messages".to_owned());
-        }
-        if !self.terms.takes_qos1 {
-            return refused("the broker takes no QoS 1".to_owned());
-        }
-        Ok(())
-    }
-
-    /// The next signal of the greeting; `None` when the time is up.
-    async fn greeting(&mut self, until: Option<Instant>) -> Result<Option<Signal>, Ended> {
-        loop {
-            let keeper = &mut *self.keeper;
-            tokio::select! {
-                signal = self.connection.next() => return match signal {
-                    Signal::Lost(loss) => Err(Ended::Lost(loss)),
-                    signal @ (Signal::Connected(_)
-                    | Signal::Subscribed(_)
-                    | Signal::Sent(_)
-                    | Signal::Acknowledged(..)
-                    | Signal::Message(_)
-                    | Signal::Disconnected) => Ok(Some(signal)),
-                },
-                () = asked_to_stop(&mut keeper.stopping) => return Err(Ended::Stopped),
-                permit = keeper.notices.reserve(), if keeper.alarms.has_news() => tell(permit, &mut keeper.alarms),
-                () = at(until) => return Ok(None),
-            }
-        }
-    }
-
-    /// The retained state of the own topic, once the broker has sent all it kept.
-    async fn retained_state(&mut self) -> Result<Option<Bytes>, Ended> {
-        let mut answers: usize = 0;
-        let mut until = Instant::now() + STALLED_AFTER;
-        loop {
-            let Some(signal) = self.greeting(Some(until)).await? else {
-                let is_answered = answers == 2;
-                return if is_answered { Ok(None) } else { Err(stalled()) };
-            };
-            match signal {
-                Signal::Subscribed(refused) => {
-                    answers = answers.saturating_add(1);
-                    self.subscribed(&refused);
-                    if answers == 2 {
-                        until = Instant::now() + RETAINED_WITHIN;
-                    }
-                }
-                Signal::Message(message) if message.topic == self.keeper.topics.state => {
-                    if message.retained {
-                        return Ok(Some(message.payload));
-                    }
-                }
-                Signal::Message(message) if message.topic == self.keeper.topics.status => {
-                    self.look_for_foreign(&message)?;
-                }
-                Signal::Message(message) => self.take_request(message),
-                Signal::Connected(_) | Signal::Sent(_) | Signal::Acknowledged(..) | Signal::Disconnected => {
-                    return Err(Ended::Lost(Loss::Broken("unexpected packet".to_owned())));
-                }
-                Signal::Lost(loss) => return Err(Ended::Lost(loss)),
-            }
-        }
-    }
-
-    /// A number that isn't lower is outbid before anything is published. At the start of the daemon that is a counter that was
-    /// lost with a disk; later it is somebody else.
-    fn look_for_foreign(&mut self, message: &Message) -> Result<(), Ended> {
-        match judge_status(self.number, &message.payload) {
-            StatusVerdict::Foreign { connection } => {
-                if self.keeper.was_online {
-                    self.keeper.foreign_status(connection);
-                }
-                Err(Ended::Foreign { connection })
-            }
-            StatusVerdict::Own | StatusVerdict::Stale => Ok(()),
-        }
-    }
-
-    fn subscribed(&mut self, refused: &[&'static str]) {
-        match refused.first() {
-            Some(name) => {
-                let text = format!("{} refuses a subscription: {name}", self.keeper.report.broker);
-                self.keeper.alarms.refused(Subject::Subscription, text);
-            }
-            // Of two answers the second must not end what the first has raised.
-            None if !self.keeper.alarms.is_refused(Subject::Subscription) => {}
-            None => self.keeper.subscriptions_taken(),
-        }
-    }
-
-    /// Compares what the floor was told with the journal.
-    async fn judge(&mut self, payload: &[u8]) -> Result<(), Ended> {
-        let Some(journal) = &self.keeper.journal else {
-            return Ok(());
-        };
-        let ours = self.keeper.head.borrow().clone();
-        match judge_state(&ours, &journal.ancestry, payload) {
-            StateVerdict::Consistent => Ok(()),
-            StateVerdict::RolledBack(found) => Err(Ended::RolledBack(found)),
-            StateVerdict::IfEventIs { seqno, sha256 } => {
-                let mut coming = Some(journal.reading.page(journal.in_use, seqno, seqno, 1));
-                let read = answer(&mut coming).await;
-                let read = read.map_err(|error| Ended::Lost(Loss::Broken(error.to_string())))?;
-                match read.records.first() {
-                    Some(record) if record.seqno == seqno && record.sha256[..] != sha256[..] => {
-                        Err(Ended::RolledBack(Head {
-                            journal_id: ours.journal_id,
-                            seqno,
-                            sha256,
-                        }))
-                    }
-                    Some(_) | None => Ok(()),
-                }
-            }
         }
     }
 
@@ -469,7 +286,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    fn take_request(&mut self, message: Message) {
+    pub(super) fn take_request(&mut self, message: Message) {
         let asked = Asked {
             retained: message.retained,
             response_topic: message.response_topic,
@@ -617,39 +434,6 @@ impl<'a> Session<'a> {
         .min()
     }
 
-    /// A clean stop: drain, say offline, leave.
-    fn say_farewell(&mut self, now: Instant) -> Result<(), Ended> {
-        match self.farewell {
-            Farewell::NotYet => Ok(()),
-            Farewell::Draining(until) => {
-                let is_drained = self.is_delivered() && self.window.in_flight() == 0 && !self.state_dirty;
-                if !is_drained && now < until {
-                    return Ok(());
-                }
-                if !self.window.has_room_for(Entry::Status) {
-                    // The broker takes nothing: cut off, and the last will says it.
-                    return Err(Ended::Stopped);
-                }
-                self.publish_offline()?;
-                self.farewell = Farewell::SayingOffline(now + FAREWELL_WITHIN);
-                Ok(())
-            }
-            Farewell::SayingOffline(until) => {
-                if self.window.in_flight() == 0 {
-                    self.connection.disconnect()?;
-                    self.farewell = Farewell::Leaving(now + FAREWELL_WITHIN);
-                    Ok(())
-                } else if now >= until {
-                    Err(Ended::Stopped)
-                } else {
-                    Ok(())
-                }
-            }
-            Farewell::Leaving(until) if now >= until => Err(Ended::Stopped),
-            Farewell::Leaving(_) => Ok(()),
-        }
-    }
-
     /// After a read that failed: the journal is asked again later.
     pub(super) fn read_failed(&mut self, error: &SourceError) {
         self.keeper.report.last_error = error.to_string();
@@ -658,7 +442,7 @@ impl<'a> Session<'a> {
     }
 }
 
-fn stalled() -> Ended {
+pub(super) fn stalled() -> Ended {
     let text = format!("the broker acknowledged nothing for {} s", STALLED_AFTER.as_secs());
     Ended::Lost(Loss::Broken(text))
 }
