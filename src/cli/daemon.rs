@@ -158,10 +158,8 @@ pub fn look(reach: &Reach) -> Result<View, Failure> {
     let socket = reach.look_socket()?;
     block_on(async {
         let mut client = Client::connect(&socket).await.map_err(unreachable)?;
-        match client.ask(&Request::Look {}).await.map_err(unreachable)? {
-            Answer::View(view) => Ok(*view),
-            other => Err(unexpected(&other)),
-        }
+        let answer = client.ask(&Request::Look {}).await.map_err(unreachable)?;
+        answer.view().map_err(|other| unexpected(&other))
     })
 }
 
@@ -193,12 +191,15 @@ pub fn act(acting: &Acting, act: Act) -> Result<(), Failure> {
 pub fn done(answer: Answer) -> Result<String, Failure> {
     match answer {
         Answer::Done { text } => Ok(text),
-        other => Err(unexpected(&other)),
+        Answer::View(_) | Answer::Refused { .. } | Answer::Failed { .. } | Answer::WrongUse { .. } => {
+            Err(unexpected(&answer))
+        }
     }
 }
 
 /// An answer that isn't the one hoped for.
-fn unexpected(answer: &Answer) -> Failure {
+#[must_use]
+pub fn unexpected(answer: &Answer) -> Failure {
     match answer {
         Answer::Refused { code, text, rule, .. } => {
             let because = match (*code, rule.as_str()) {

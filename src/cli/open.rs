@@ -3,10 +3,10 @@
 //! The daemon knows what was checked and decides whether that is enough; this command asks the questions. When it ends early, by
 //! Ctrl-C or a lost connection, the daemon abandons the opening.
 
-use super::daemon::{Acting, block_on, done, unreachable};
+use super::daemon::{Acting, block_on, done, unexpected, unreachable};
 use super::ending::{Failure, print, print_json};
 use crate::control::client::Client;
-use crate::control::{Act, Answer, Check, Request};
+use crate::control::{Act, Check, Request};
 use crate::device::LinkState;
 use crate::gateway::{CheckView, View};
 use crate::rules::tai_sai::{self, Layout};
@@ -97,12 +97,8 @@ impl Opening {
     }
 
     async fn look(&mut self) -> Result<View, Failure> {
-        match self.client.ask(&Request::Look {}).await.map_err(unreachable)? {
-            Answer::View(view) => Ok(*view),
-            other => Err(done(other)
-                .err()
-                .unwrap_or_else(|| Failure::failed("the daemon did not show the table"))),
-        }
+        let answer = self.client.ask(&Request::Look {}).await.map_err(unreachable)?;
+        answer.view().map_err(|other| unexpected(&other))
     }
 
     /// Looks until `seen`, at most for `within`.

@@ -73,6 +73,10 @@ impl Client {
     /// When nobody listens there, or this user may not.
     pub async fn connect(path: &Path) -> Result<Self, ClientError> {
         let at = || path.to_owned();
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "the system has many errors, and a person can act on three"
+        )]
         let stream = UnixStream::connect(path).await.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ClientError::Absent { path: at() },
             io::ErrorKind::ConnectionRefused => ClientError::NobodyListens { path: at() },

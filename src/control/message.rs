@@ -57,6 +57,19 @@ pub enum Answer {
     },
 }
 
+impl Answer {
+    /// The view.
+    ///
+    /// # Errors
+    /// Any other answer, as it is.
+    pub fn view(self) -> Result<View, Answer> {
+        match self {
+            Answer::View(view) => Ok(*view),
+            Answer::Done { .. } | Answer::Refused { .. } | Answer::Failed { .. } | Answer::WrongUse { .. } => Err(self),
+        }
+    }
+}
+
 /// What a person can ask for. The words are those of the commands.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]

@@ -222,7 +222,7 @@ mod tests {
     use crate::gateway::TableView;
     use crate::gateway::testing;
     use crate::table::input::{Input, OperatorAct};
-    use std::path::PathBuf;
+    use std::path::Path;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::{mpsc, watch};
 
@@ -260,7 +260,7 @@ mod tests {
         }
     }
 
-    async fn ask(socket: &PathBuf, act: Act, by: Option<&str>) -> Answer {
+    async fn ask(socket: &Path, act: Act, by: Option<&str>) -> Answer {
         let mut client = Client::connect(socket).await.unwrap();
         client.act(act, by).await.unwrap()
     }

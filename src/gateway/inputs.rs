@@ -229,11 +229,13 @@ mod tests {
 
     async fn next(sources: &mut Sources, deadline: Option<u64>) -> String {
         match sources.inputs.next(deadline.map(Uptime::from_millis)).await {
-            Wake::Input(asked) => match asked.arrival.input {
-                Input::Deadline => format!("deadline {}", asked.arrival.at.as_micros() / 1000),
-                Input::OperatorGone { connection } => format!("input {connection}"),
-                other => panic!("unexpected {other:?}"),
-            },
+            Wake::Input(asked) => {
+                if let Input::OperatorGone { connection } = asked.arrival.input {
+                    return format!("input {connection}");
+                }
+                assert_eq!(asked.arrival.input, Input::Deadline);
+                format!("deadline {}", asked.arrival.at.as_micros() / 1000)
+            }
             Wake::Notice(..) => "notice".into(),
             Wake::Idle(_) => "idle".into(),
             Wake::Stop => "stop".into(),

@@ -518,8 +518,8 @@ async fn the_last_event_of_a_clean_run_says_so() {
     scene.handle.stop();
     let store = scene.store.clone();
     assert!(matches!(scene.running.await.unwrap(), Ended::Stopped));
-    let kept = store.kept.lock().unwrap();
-    let last = Event::decode(&*kept.records.last().unwrap().bytes).unwrap();
+    let bytes = store.kept.lock().unwrap().records.last().unwrap().bytes.clone();
+    let last = Event::decode(&*bytes).unwrap();
     assert!(matches!(last.body, Some(Body::GatewayStopped(_))));
     assert!(matches!(
         Handle::act(&scene.handle, supervisor(), OperatorAct::Close).await,

@@ -52,6 +52,10 @@ pub struct Rounds {
 
 impl Rounds {
     /// Takes in one event.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "shows rounds; every other event is none of its business"
+    )]
     pub(super) fn note(&mut self, event: &Event) {
         let Some(body) = &event.body else { return };
         match body {
@@ -74,11 +78,11 @@ impl Rounds {
                 }
             }
             Body::RoundReopened(_) | Body::VoidWithdrawn(_) => self.take_back(event.round_id),
-            other => {
-                if let Some(round) = self.running.as_mut().filter(|round| round.round_id == event.round_id) {
-                    round.note(other);
-                }
-            }
+            _ => {}
+        }
+        let running = self.running.as_mut();
+        if let Some(round) = running.filter(|round| round.round_id == event.round_id) {
+            round.note(body);
         }
     }
 

@@ -48,18 +48,22 @@ impl House {
         let again = self.run.clock.uptime() + TEST_AGAIN;
         let after = loop {
             match self.inputs.next(Some(again)).await {
-                Wake::Input(asked) => match &asked.arrival.input {
-                    Input::Deadline => break AfterFailure::TestAgain,
-                    Input::DeviceUp {
+                Wake::Input(asked) => {
+                    if asked.arrival.input == Input::Deadline {
+                        break AfterFailure::TestAgain;
+                    }
+                    let Input::DeviceUp {
                         status: DeviceStatus::Terminal(status),
                         ..
-                    } => {
-                        if let Some(terminal) = &terminal {
-                            terminal.wish.send_replace(Wish::Terminal(out_of_order(status.entry)));
-                        }
+                    } = &asked.arrival.input
+                    else {
+                        asked.answer(Err(Refusal::SelfTestFailed { text: text.to_owned() }));
+                        continue;
+                    };
+                    if let Some(terminal) = &terminal {
+                        terminal.wish.send_replace(Wish::Terminal(out_of_order(status.entry)));
                     }
-                    _ => asked.answer(Err(Refusal::SelfTestFailed { text: text.to_owned() })),
-                },
+                }
                 Wake::Notice(..) | Wake::Idle(_) => {}
                 Wake::Stop => break AfterFailure::Stop,
             }

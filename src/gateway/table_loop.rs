@@ -67,10 +67,10 @@ impl TableLoop<'_> {
                 Wake::Idle(now) => self.keep_house(now).await,
                 Wake::Stop => return self.finish().await,
             };
-            if let Err(trouble) = outcome {
-                if let Some(ended) = self.ride_out(trouble).await {
-                    return ended;
-                }
+            if let Err(trouble) = outcome
+                && let Some(ended) = self.ride_out(trouble).await
+            {
+                return ended;
             }
             self.watchdog.progress(self.clock.uptime());
         }

@@ -148,10 +148,9 @@ impl StateView {
             mode: word(state.mode().as_str_name(), "MODE_"),
             phase: state.phase.clone(),
             round_id: state.round_id,
-            held: match state.held() {
-                event::RoundHeldCause::Unspecified => None,
-                cause => Some(word(cause.as_str_name(), "ROUND_HELD_CAUSE_")),
-            },
+            held: Some(state.held())
+                .filter(|cause| *cause != event::RoundHeldCause::Unspecified)
+                .map(|cause| word(cause.as_str_name(), "ROUND_HELD_CAUSE_")),
             call: Some(state.call.clone()).filter(|call| !call.is_empty()),
             settled_provisionally: state.settled_provisionally,
             locks: state
