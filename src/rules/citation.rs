@@ -30,3 +30,11 @@ macro_rules! qld_1998 {
     };
 }
 pub(crate) use qld_1998;
+
+/// Names a provision of the Casino Gaming Rules 1985 around SL 1995 No. 84: an old rule "r21.2(1)" or, as renumbered, "s77(1)".
+macro_rules! qld_1995 {
+    ($rule:literal) => {
+        concat!("Qld 1995 ", $rule)
+    };
+}
+pub(crate) use qld_1995;

@@ -4,6 +4,7 @@
 
 pub mod citation;
 pub mod odds;
+pub mod sic_bo;
 pub mod tai_sai;
 pub mod triple_penny;
 pub mod two_up;

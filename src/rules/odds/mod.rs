@@ -61,8 +61,8 @@ pub struct Ways {
 pub struct End {
     /// "won", "won_4", "lost_odds_out".
     pub how: String,
-    /// What comes back of one unit staked, the unit included; zero when lost.
-    pub back: Ratio,
+    /// What comes back of one unit staked, the unit included; zero when lost. Unknown where no odds are published.
+    pub back: Option<Ratio>,
     /// How likely.
     pub probability: Ratio,
 }
@@ -88,7 +88,7 @@ pub(crate) fn worth_of(
             .ok_or(Unsolved::TooLarge)?;
         ends.push(End {
             how: ending.how,
-            back,
+            back: Some(back),
             probability,
         });
     }
@@ -144,12 +144,16 @@ pub(crate) fn worth_of_outcomes(wager: String, rule: Citation, won: &[Odds], of:
         } else {
             "won".to_owned()
         };
-        ends.push(End { how, back, probability });
+        ends.push(End {
+            how,
+            back: Some(back),
+            probability,
+        });
     }
     let winning = u32::try_from(won.len()).ok()?;
     ends.push(End {
         how: "lost".to_owned(),
-        back: Ratio::ZERO,
+        back: Some(Ratio::ZERO),
         probability: Ratio::new(i128::from(of.checked_sub(winning)?), i128::from(of))?,
     });
     Some(Worth {
@@ -159,6 +163,33 @@ pub(crate) fn worth_of_outcomes(wager: String, rule: Citation, won: &[Odds], of:
         ways: Some(Ways { winning, of }),
         ends,
         returned: Some(returned),
+        spins: Ratio::ONE,
+    })
+}
+
+/// The chances of a wager for which no odds are published; `winning` of `of` equally likely outcomes win it.
+pub(crate) fn worth_without_odds(wager: String, rule: Citation, winning: usize, of: u32) -> Option<Worth> {
+    let winning = u32::try_from(winning).ok()?;
+    let share = |count: u32| Ratio::new(i128::from(count), i128::from(of));
+    let ends = vec![
+        End {
+            how: "won".to_owned(),
+            back: None,
+            probability: share(winning)?,
+        },
+        End {
+            how: "lost".to_owned(),
+            back: Some(Ratio::ZERO),
+            probability: share(of.checked_sub(winning)?)?,
+        },
+    ];
+    Some(Worth {
+        wager,
+        pays: Vec::new(),
+        rule,
+        ways: Some(Ways { winning, of }),
+        ends,
+        returned: None,
         spins: Ratio::ONE,
     })
 }

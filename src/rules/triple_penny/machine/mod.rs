@@ -324,7 +324,7 @@ impl Machine {
     }
 
     /// After a game: the coins are offered, or first the boxer spins out what lies in the bonus area (TP-3, TP-4).
-    fn to_next_spinner(&mut self) -> Effect {
+    fn offer_on(&mut self) -> Effect {
         if self.bonus_area().next().is_none() {
             self.state = State::Select;
             return Effect::SelectSpinner;

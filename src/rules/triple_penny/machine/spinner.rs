@@ -51,7 +51,7 @@ impl Machine {
         match self.state {
             State::Select => refuse(Cause::NoSpinner, qld_1998!("s471")),
             State::Choice(_) => refuse(Cause::ChoicePending, qld_1998!("s478(1)")),
-            State::Decide(_) => Ok(done(self.to_next_spinner())),
+            State::Decide(_) => Ok(done(self.offer_on())),
             State::Betting(game) | State::Closed(game) => match game.spinner {
                 Spinner::Boxer | Spinner::TakenOver { .. } | Spinner::RunOut => {
                     refuse(Cause::BoxerMustSpin, qld_1998!("s472(8)(b), s472(9), s478"))
@@ -119,7 +119,7 @@ impl Machine {
     fn retire(&mut self, game: Game) -> Done {
         Done {
             resolved: returned(game),
-            effects: vec![self.to_next_spinner()],
+            effects: vec![self.offer_on()],
             game_end: Some(GameEnd::SpinnerRetired),
         }
     }

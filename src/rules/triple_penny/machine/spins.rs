@@ -51,7 +51,7 @@ impl Machine {
         let game_end = match game.spinner {
             Spinner::RunOut => {
                 if !bonus_area_is_open {
-                    effects.extend([Effect::RunOutEnds, self.to_next_spinner()]);
+                    effects.extend([Effect::RunOutEnds, self.offer_on()]);
                 }
                 None
             }
@@ -139,7 +139,7 @@ impl Machine {
                 self.state = State::Decide(spinner);
                 Effect::SpinnerMayContinue
             }
-            None => self.to_next_spinner(),
+            None => self.offer_on(),
         }
     }
 
