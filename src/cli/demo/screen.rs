@@ -15,7 +15,7 @@ const LEAST_ROWS: u16 = 20;
 const LEAST_COLUMNS: u16 = 80;
 
 /// Columns before the words beside the layout.
-const PICTURE_COLUMNS: usize = 56;
+const PICTURE_COLUMNS: usize = 58;
 
 /// What the pinned part says beside the layout.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
