@@ -103,7 +103,7 @@ pub enum Refusal {
     Rejected(Rejection),
     /// What happens can't be recorded, so nothing may happen.
     #[error(
-        "the journal can't be written ({text}): nothing was done; play goes on by itself when it can be written again"
+        "nothing can be recorded ({text}), so nothing was done; when recording works again, a supervisor unlocks the table"
     )]
     JournalFailed {
         /// The last error.

@@ -13,7 +13,7 @@ use crate::table::input::{DeviceKind, DeviceStatus, Input};
 use std::time::Duration;
 
 /// A failed self-test is tried again this often: a disk that is mounted late must not need a visit.
-const TEST_AGAIN: Duration = Duration::from_secs(30);
+const TEST_AGAIN: Duration = Duration::from_secs(10);
 
 /// How it goes on after a failed self-test.
 pub(super) enum AfterFailure {

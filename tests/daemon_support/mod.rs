@@ -131,6 +131,11 @@ source = "none"
 
     /// Starts the daemon and waits until it answers.
     pub async fn start(&mut self) {
+        self.start_with(&[]).await;
+    }
+
+    /// The same, with these variables in its environment.
+    pub async fn start_with(&mut self, environment: &[(&str, &str)]) {
         assert!(self.daemon.is_none(), "one daemon at a time");
         let log = std::fs::File::options()
             .create(true)
@@ -140,6 +145,7 @@ source = "none"
         let daemon = daemon_that_dies_with_us()
             .args(["run", "--log-level", "debug", "--config"])
             .arg(self.config())
+            .envs(environment.iter().copied())
             .stderr(log)
             .stdout(Stdio::null())
             .spawn()
