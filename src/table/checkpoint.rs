@@ -51,8 +51,8 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
             .iter()
             .map(|(kind, known)| device_out(*kind, known))
             .collect(),
-        accepted: state.accepted.iter().cloned().collect(),
-        accepted_readers: state.accepted_readers.iter().cloned().collect(),
+        accepted: state.accepted.clone(),
+        accepted_readers: state.accepted_readers.clone(),
         failed_lamps: state
             .failed_lamps
             .iter()
@@ -96,8 +96,8 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
             })
             .collect(),
         devices: checkpoint.devices.iter().filter_map(device_in).collect(),
-        accepted: checkpoint.accepted.iter().cloned().collect(),
-        accepted_readers: checkpoint.accepted_readers.iter().cloned().collect(),
+        accepted: checkpoint.accepted.clone(),
+        accepted_readers: checkpoint.accepted_readers.clone(),
         failed_lamps: checkpoint
             .failed_lamps
             .iter()

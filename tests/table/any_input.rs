@@ -274,8 +274,8 @@ fn run(seed: u64) {
     s.is_physical = false;
     s.open();
     for _ in 0..INPUTS {
-        if n.below(6) == 0 && s.phase() == "ready" {
-            s.spin(3);
+        if n.below(4) == 0 {
+            crate::any_order::next_act(&mut s, &mut n);
         }
         let input = input(&s, &mut n);
         s.feed(input);

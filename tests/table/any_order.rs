@@ -202,6 +202,31 @@ const SELDOM: &[(&str, Act)] = &[
     }),
 ];
 
+/// What people do next in an ordinary round: without it a walk would seldom get past the bell.
+pub fn next_act(s: &mut Scene, n: &mut Numbers) {
+    match s.phase().as_str() {
+        "ready" if s.tumbler.cover == Cover::Off => s.cover(),
+        "ready" | "tumbling" => {
+            s.spin(3);
+            s.wait(3500);
+        }
+        "betting" => s.bell(),
+        "closed" => s.uncover(),
+        "landed" => {
+            let keys = faces(n);
+            s.key_in(&keys);
+        }
+        "entered" => {
+            s.wait(4000);
+            s.enter();
+        }
+        _ if s.state().mode() == Mode::Closed => s.operator(OperatorAct::OpenVouched),
+        _ => s.operator(OperatorAct::Unlock {
+            procedure: "go on".into(),
+        }),
+    }
+}
+
 fn held(s: &Scene) -> RoundHeldCause {
     s.state().held()
 }
@@ -457,7 +482,11 @@ fn walk(seed: u64) {
     let mut s = Scene::new(config());
     s.open();
     for step in 0..STEPS {
-        let (name, act) = if n.below(3) == 0 { n.of(SELDOM) } else { n.of(ORDINARY) };
+        let (name, act) = match n.below(4) {
+            0 | 1 => ("next", next_act as Act),
+            2 => n.of(ORDINARY),
+            _ => n.of(SELDOM),
+        };
         println!("{step:>3} {name} (in {:?} {:?})", s.phase(), held(&s));
         act(&mut s, &mut n);
         if n.below(4) == 0 {
