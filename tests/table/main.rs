@@ -14,6 +14,7 @@
 
 mod checks;
 mod devices;
+mod links;
 mod numbers;
 mod oracle;
 mod people;

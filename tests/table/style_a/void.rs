@@ -194,3 +194,26 @@ fn the_key_and_enter_after_the_uncover_hold_the_round() {
         s.expect_events(&["RoundHeld NO_SPIN_AFTER_UNCOVER"]);
     });
 }
+
+#[test]
+fn a_tumble_that_never_was_is_voided_in_ready() {
+    play(|s| {
+        for reason in [RoundVoidedReason::ANotActivated, RoundVoidedReason::ATumblerFault] {
+            s.operator(OperatorAct::Void { reason: Some(reason) });
+            s.expect_done();
+            s.expect_phase("ready");
+            let last = s.newest(|body| match body {
+                Body::RoundVoided(b) => Some(b.reason()),
+                _ => None,
+            });
+            assert_eq!(last, reason);
+        }
+        s.expect_events(&[
+            "RoundStarted round:1",
+            "RoundVoided A_NOT_ACTIVATED chosen round:1",
+            "RoundStarted round:2",
+            "RoundVoided A_TUMBLER_FAULT chosen round:2",
+        ]);
+        s.reach_betting();
+    });
+}
