@@ -76,13 +76,15 @@ async fn daemon(config: Config) -> Result<(), Failure> {
         journal: config.journal,
         uplink: config.uplink,
     };
-    let running = gateway::start(config.gateway, rooms).await.map_err(refused)?;
+    let mut running = gateway::start(config.gateway, rooms).await.map_err(refused)?;
     let serving = serve(&running, &config.control);
     let control = match serving {
         Ok(control) => control,
         Err(failure) => {
             running.handle().stop();
-            running.ended().await;
+            if let Err(defect) = running.ended().await {
+                tracing::error!("{}", told(&defect));
+            }
             return Err(failure);
         }
     };
@@ -93,10 +95,14 @@ async fn daemon(config: Config) -> Result<(), Failure> {
     tokio::select! {
         _ = terminate.recv() => tracing::info!("asked to stop"),
         _ = interrupt.recv() => tracing::info!("interrupted: stopping"),
+        ended = running.ended() => {
+            let defect = ended.err().map(|defect| told(&defect));
+            return Err(Failure::failed(defect.unwrap_or_else(|| "the table ended by itself".to_owned())));
+        }
     }
     running.handle().stop();
     tokio::select! {
-        () = running.ended() => {}
+        ended = running.ended() => ended.map_err(|defect| Failure::failed(told(&defect)))?,
         // Whoever asks twice wants it now; the journal is whole at any moment.
         _ = terminate.recv() => tracing::warn!("asked to stop again: stopping at once"),
         _ = interrupt.recv() => tracing::warn!("interrupted again: stopping at once"),

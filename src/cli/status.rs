@@ -3,7 +3,8 @@
 use super::daemon::{Reach, look};
 use super::ending::{Failure, in_colour, print, print_json};
 use crate::device::{LinkReport, LinkState};
-use crate::gateway::{LockView, View};
+use crate::gateway::View;
+use crate::table::view::LockLine;
 use crate::table::view::Situation;
 use crate::uplink::{UplinkReport, UplinkState};
 use clap::Args;
@@ -160,18 +161,21 @@ fn describe(view: &View, paint: Paint) -> String {
         line(&mut text, format_args!("{}", paint.alarm(&said)));
     }
     text.push_str(&describe_round(view));
-    for lock in &table.state.locks {
+    for lock in &table.situation.locks {
         line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
     }
-    if table.state.locks.is_empty() {
+    if table.situation.locks.is_empty() {
         line(&mut text, format_args!("no locks"));
     }
-    if table.state.alerts.is_empty() {
-        line(&mut text, format_args!("no alerts"));
-    } else {
-        let alerts = format!("alerts: {}", table.state.alerts.join(", "));
-        line(&mut text, format_args!("{}", paint.alarm(&alerts)));
+    for alert in &table.situation.alerts {
+        let seen = if alert.acknowledged { ", acknowledged" } else { "" };
+        let said = format!("alert {}{seen}: {}", alert.alert, alert.text);
+        line(&mut text, format_args!("{}", paint.alarm(&said)));
     }
+    if table.situation.alerts.is_empty() {
+        line(&mut text, format_args!("no alerts"));
+    }
+    text.push_str(&describe_situation(view));
     if !table.approval_enforced {
         line(
             &mut text,
@@ -235,7 +239,7 @@ fn held(cause: &str) -> String {
 }
 
 /// What a lock does, why it stands, and what ends it.
-fn describe_lock(lock: &LockView) -> String {
+fn describe_lock(lock: &LockLine) -> String {
     let does = match lock.kind.as_str() {
         "freeze" => "frozen: no entry, bell or settlement is taken",
         _ => "this round may finish, the next does not start",
@@ -260,7 +264,11 @@ fn describe_lock(lock: &LockView) -> String {
         "supervisor" => ("a supervisor said so", UNLOCK),
         other => (other, UNLOCK),
     };
-    format!("locked, {does}: {why}; {ends}")
+    let details = match lock.text.as_str() {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    };
+    format!("locked, {does}: {why}{details}; {ends}")
 }
 
 const UNLOCK: &str = "rectify it, then: tablegate unlock --procedure TEXT";
@@ -346,6 +354,43 @@ fn duration(micros: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gateway::testing;
+    use crate::table::view::AlertLine;
+
+    #[test]
+    fn a_locked_table_says_what_it_does_why_and_what_ends_it() {
+        let mut table = testing::view();
+        table.state.mode = "open".into();
+        table.state.phase = "ready".into();
+        table.situation.locks.push(LockLine {
+            reason: "supervisor".into(),
+            kind: "hold_next".into(),
+            text: "layout torn".into(),
+        });
+        table.situation.alerts.push(AlertLine {
+            alert: "nobody_listening".into(),
+            text: "nobody subscribes".into(),
+            acknowledged: false,
+        });
+        let view = View {
+            table,
+            links: Vec::new(),
+            uplink: None,
+        };
+        let text = describe(&view, Paint::Plain);
+        for words in [
+            "TS-07 at harbour: open, tai-sai style A",
+            "ready for the next tumble",
+            "this round may finish, the next does not start: a supervisor said so (layout torn)",
+            "tablegate unlock --procedure TEXT",
+            "alert nobody_listening: nobody subscribes",
+            "not enforced",
+            "floor: not started",
+        ] {
+            assert!(text.contains(words), "{words:?} is not in\n{text}");
+        }
+        assert!(describe(&view, Paint::Colours).contains("\u{1b}[1;31mlocked"));
+    }
 
     #[test]
     fn durations_have_two_units_at_most() {

@@ -223,6 +223,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
             clock: its_clock,
             now: crate::time::Uptime::ZERO,
             unseen: Vec::new(),
+            not_before: None,
         };
         table_loop.run().await
     });
@@ -459,6 +460,28 @@ async fn a_full_disk_holds_the_next_round_until_there_is_room() {
     *scene.store.room.lock().unwrap() = roomy;
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert!(scene.view().state.locks.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_recorded_of_a_full_disk_is_recorded_when_it_can_be() {
+    let scene = scene(Synchronisation::Synchronised).await;
+    scene.settle().await;
+    let full = Room {
+        free_mb: 0,
+        used_percent: 100,
+        low: true,
+    };
+    *scene.store.room.lock().unwrap() = full;
+    scene.disk(Disk::Full);
+    tokio::time::sleep(Duration::from_secs(30)).await;
+    assert_eq!(scene.view().state.mode, "journal_failed");
+    scene.disk(Disk::Works);
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    let reasons: Vec<_> = scene.view().state.locks.into_iter().map(|lock| lock.reason).collect();
+    assert!(
+        reasons.contains(&"journal".into()) && reasons.contains(&"disk".into()),
+        "{reasons:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -25,7 +25,7 @@ mod volatile;
 pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
 pub use rounds::{RoundEnd, RoundView, Rounds};
-pub use start::{Running, start};
+pub use start::{Defect, Running, start};
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 
 use crate::device::{LinkReport, PortConfig};

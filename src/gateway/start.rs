@@ -35,6 +35,15 @@ const NOTICES: usize = 16;
 /// The floor gets what is left for at most this long at a stop; the uplink's own limits are shorter.
 const DRAIN: Duration = Duration::from_secs(15);
 
+/// A bug of our own ended the table.
+#[derive(Debug, thiserror::Error)]
+#[error("the table's task ended by a defect; start it again: the journal has everything that happened")]
+pub struct Defect {
+    /// The panic.
+    #[source]
+    source: tokio::task::JoinError,
+}
+
 /// A table that runs.
 pub struct Running {
     handle: Handle,
@@ -57,12 +66,12 @@ impl Running {
         }
     }
 
-    /// Waits until it has stopped; everything that it owned is closed then.
-    pub async fn ended(self) {
-        if let Err(error) = self.task.await {
-            // A panic of the table's own task: its state can't be trusted, and a restart recovers it from the journal.
-            tracing::error!(%error, "the table ended by a defect");
-        }
+    /// Waits until it has stopped; everything that it owned is closed then. Not to be asked again after it said so.
+    ///
+    /// # Errors
+    /// It panicked: its state can't be trusted, and a restart recovers it from the journal.
+    pub async fn ended(&mut self) -> Result<(), Defect> {
+        (&mut self.task).await.map_err(|source| Defect { source })
     }
 }
 
@@ -233,6 +242,7 @@ impl House {
             clock: self.run.clock.clone(),
             now: self.run.clock.uptime(),
             unseen: Vec::new(),
+            not_before: None,
         };
         let ended = table_loop.run().await;
         // The ports close with the loop; the floor gets what is left meanwhile.

@@ -34,6 +34,8 @@ pub(super) struct TableLoop<'a> {
     pub(super) now: Uptime,
     /// Durable events that people who look haven't been shown yet: lamps come first.
     pub(super) unseen: Vec<Event>,
+    /// The table's deadline is not heeded before this.
+    pub(super) not_before: Option<Uptime>,
 }
 
 /// Why the loop ended.
@@ -57,7 +59,7 @@ impl TableLoop<'_> {
     /// Runs until it is asked to stop.
     pub(super) async fn run(&mut self) -> Ended {
         loop {
-            let outcome = match self.inputs.next(self.table.deadline()).await {
+            let outcome = match self.inputs.next(self.due()).await {
                 Wake::Input(asked) => self.take(asked).await,
                 Wake::Notice(at, notice) => match self.heed(at, notice).await {
                     Ok(None) => Ok(()),
@@ -76,17 +78,30 @@ impl TableLoop<'_> {
         }
     }
 
+    /// When the table wants to be asked next.
+    fn due(&self) -> Option<Uptime> {
+        let due = self.table.deadline()?;
+        Some(self.not_before.map_or(due, |at| due.max(at)))
+    }
+
     /// Decide, append, apply, act. A failed append means that the input did not happen.
     pub(super) async fn take(&mut self, asked: Asked) -> Result<(), Trouble> {
         self.now = self.now.max(asked.arrival.at);
         let decision = self.table.decide(self.now, &asked.arrival.input);
         let recorded = !decision.facts.is_empty();
         if recorded && let Err(trouble) = self.record(decision.facts).await {
+            // What tells a state that lasts must not be lost with it.
+            self.inputs
+                .keep(std::iter::once(asked.arrival.input.clone()), std::iter::empty());
             let text = trouble.text.clone();
             asked.answer(Err(Refusal::JournalFailed { text }));
             return Err(trouble);
         }
         self.table.note(decision.seen);
+        self.not_before = None;
+        if !recorded && asked.arrival.input == Input::Deadline {
+            self.mind_a_deadline_that_stays();
+        }
         self.outlets.show(self.table.indicators());
         self.outlets.command(decision.commands);
         if let Some(answer) = decision.answer {
@@ -97,6 +112,15 @@ impl TableLoop<'_> {
             self.checkpoint_when_due().await?;
         }
         Ok(())
+    }
+
+    /// A deadline that was reached, meant nothing and still stands would keep this loop from everything else.
+    fn mind_a_deadline_that_stays(&mut self) {
+        if self.table.deadline().is_some_and(|at| at <= self.now) {
+            debug_assert!(false, "a deadline stays after it was reached");
+            tracing::error!("a deadline stays after it was reached: it waits a second");
+            self.not_before = Some(self.clock.uptime() + Duration::from_secs(1));
+        }
     }
 
     /// Makes `facts` durable, then folds them into the table. An error changed nothing.
@@ -157,7 +181,11 @@ impl TableLoop<'_> {
             Notice::SetAside { seqno, reason } => {
                 let mut body = EventSetAside { seqno, reason: 0 };
                 body.set_reason(reason);
-                self.record(vec![gateway_fact(Body::EventSetAside(body))]).await?;
+                if let Err(trouble) = self.record(vec![gateway_fact(Body::EventSetAside(body))]).await {
+                    let notice = Notice::SetAside { seqno, reason };
+                    self.inputs.keep(std::iter::empty(), std::iter::once(notice));
+                    return Err(trouble);
+                }
                 let text =
                     format!("event {seqno} is refused by every broker and was set aside; a replay still offers it");
                 self.tell_table(condition_input(Condition::EventSetAside, text, true))

@@ -30,6 +30,8 @@ struct Missed {
     /// The newest coming or going of each device.
     links: BTreeMap<DeviceKind, Input>,
     conditions: BTreeMap<Condition, Input>,
+    /// The run's first input.
+    started: Option<Input>,
     /// Bounded: the uplink sets aside one event at a time and waits for room.
     set_aside: Vec<Notice>,
     rolled_back: Option<Notice>,
@@ -49,10 +51,12 @@ impl TableLoop<'_> {
         tracing::error!(error = %trouble.text, "the journal can't be written: the table stands still");
         let mut missed = Missed {
             since: self.recorder.wall(),
-            dropped: 1,
+            // The input that could not be recorded comes first.
+            dropped: 0,
             error: trouble.text,
             links: BTreeMap::new(),
             conditions: BTreeMap::new(),
+            started: None,
             set_aside: Vec::new(),
             rolled_back: None,
             gone: BTreeSet::new(),
@@ -144,8 +148,9 @@ impl TableLoop<'_> {
             .map(|connection| Input::OperatorGone { connection });
         self.inputs.keep(
             missed
-                .links
-                .into_values()
+                .started
+                .into_iter()
+                .chain(missed.links.into_values())
                 .chain(missed.conditions.into_values())
                 .chain(gone),
             missed.set_aside.into_iter().chain(missed.rolled_back),
@@ -160,7 +165,9 @@ const ERROR_KEPT: usize = 200;
 impl Missed {
     /// The input did not happen; what it says of a state that lasts is looked at later.
     fn keep_state(&mut self, input: &Input) {
-        self.dropped = self.dropped.saturating_add(1);
+        if *input != Input::Started {
+            self.dropped = self.dropped.saturating_add(1);
+        }
         match input {
             Input::DeviceUp { identity, .. } => {
                 self.links.insert(identity.kind, input.clone());
@@ -177,8 +184,8 @@ impl Missed {
                     self.gone.insert(*connection);
                 }
             }
-            Input::Started
-            | Input::Tumbler { .. }
+            Input::Started => self.started = Some(Input::Started),
+            Input::Tumbler { .. }
             | Input::Terminal(_)
             | Input::Key { .. }
             | Input::Entry { .. }

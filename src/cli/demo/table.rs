@@ -301,16 +301,16 @@ fn daemon(file: &Path, stopped: oneshot::Receiver<()>, ready: oneshot::Sender<()
             journal: config.journal,
             uplink: config.uplink,
         };
-        let running = gateway::start(config.gateway, rooms)
+        let mut running = gateway::start(config.gateway, rooms)
             .await
             .map_err(|error| error.to_string())?;
         let control = control::serve(&config.control, &running.handle()).map_err(|error| error.to_string())?;
         let _nobody_waits = ready.send(());
         let _demo_is_gone = stopped.await;
         running.handle().stop();
-        running.ended().await;
+        let ended = running.ended().await;
         control.stop().await;
-        Ok(())
+        ended.map_err(|defect| defect.to_string())
     })
 }
 
