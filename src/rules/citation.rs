@@ -38,3 +38,11 @@ macro_rules! qld_1995 {
     };
 }
 pub(crate) use qld_1995;
+
+/// Names another schedule of the Casino Gaming Rule 1999 as SL 2004 No. 322 amends it: "sch 10 s10(1)(a)(i)".
+macro_rules! qld_2004 {
+    ($section:literal) => {
+        concat!("Qld 2004 ", $section)
+    };
+}
+pub(crate) use qld_2004;

@@ -2,7 +2,9 @@
 //!
 //! A game is one file (or one folder) here, one file in `table/`, and one line in each `mod.rs`.
 
+pub mod chip_and_throw;
 pub mod citation;
+pub mod concordance;
 pub mod odds;
 pub mod sic_bo;
 pub mod tai_sai;
