@@ -90,3 +90,27 @@ fn trace_probabilities_are_those_of_the_machines() {
         }
     }
 }
+
+#[test]
+fn odds_are_told_on_the_command_line() {
+    let out = std::process::Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(["rules", "odds", "--json", "--layout", "appendix-2"])
+        .output()
+        .unwrap();
+    assert!(out.status.success());
+    let games: Value = serde_json::from_slice(&out.stdout).unwrap();
+    let told: Vec<_> = games
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|game| (game["game"].as_str().unwrap(), game["wagers"].as_array().unwrap().len()))
+        .collect();
+    let expected = [
+        ("tai-sai", 106),
+        ("sic-bo", 50),
+        ("two-up-dice", 6),
+        ("triple-penny-two-up", 4),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(games[0]["wagers"][0]["house_edge"]["exact"], "1/36");
+}

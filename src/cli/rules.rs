@@ -1,5 +1,9 @@
 //! `tablegate rules`: what the law as we read it says of a result. Needs no table and no daemon.
 
+mod cite;
+mod incidents;
+mod odds;
+
 use super::ending::{Failure, in_colour, print, print_json};
 use super::picture::{self, Paint};
 use crate::rules::RULES_VERSION;
@@ -25,6 +29,17 @@ enum Command {
     /// What a code on the readout means, and what to do.
     #[command(after_help = "Example:\n  tablegate rules why E07")]
     Why(Why),
+    /// What each wager is worth: chances, return and house edge as exact fractions, computed from the rules.
+    #[command(after_help = "Example:\n  tablegate rules odds two-up-dice")]
+    Odds(odds::Odds),
+    /// What a citation names: heading, part, old and new number, and how certain that is.
+    #[command(
+        after_help = "Examples:\n  tablegate rules cite \"1995 r21.2\"\n  tablegate rules cite \"Qld 2004 sch 13 s20(1)(a)\""
+    )]
+    Cite(cite::Cite),
+    /// The incidents that the law lists, and what they allow.
+    #[command(after_help = "Example:\n  tablegate rules incidents two-up-dice")]
+    Incidents(incidents::Incidents),
 }
 
 #[derive(Args, Debug)]
@@ -59,6 +74,15 @@ enum LayoutName {
     Appendix2,
 }
 
+impl From<LayoutName> for Layout {
+    fn from(name: LayoutName) -> Layout {
+        match name {
+            LayoutName::Appendix1 => Layout::Appendix1,
+            LayoutName::Appendix2 => Layout::Appendix2,
+        }
+    }
+}
+
 /// Runs it.
 ///
 /// # Errors
@@ -67,6 +91,9 @@ pub fn run(rules: Rules) -> Result<(), Failure> {
     match rules.command {
         Command::Outcome(outcome) => run_outcome(&outcome),
         Command::Why(why) => run_why(&why),
+        Command::Odds(odds) => odds::run(&odds),
+        Command::Cite(cite) => cite::run(&cite),
+        Command::Incidents(incidents) => incidents::run(&incidents),
     }
 }
 
@@ -125,10 +152,7 @@ fn run_outcome(outcome: &Outcome) -> Result<(), Failure> {
         .as_slice()
         .try_into()
         .map_err(|_| Failure::usage("a result is three faces of 1 to 6: tablegate rules outcome 1 3 6"))?;
-    let layout = match outcome.layout {
-        LayoutName::Appendix1 => Layout::Appendix1,
-        LayoutName::Appendix2 => Layout::Appendix2,
-    };
+    let layout = Layout::from(outcome.layout);
     let said = say(faces, layout);
     if outcome.json {
         return print_json(&said);
