@@ -118,14 +118,13 @@ fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
         Mode::Opening(_) => return,
         Mode::Open(_) => {}
     }
-    let bounced = |last: Uptime| at >= last && at.since(last) < BOUNCE;
-    if draft.seen.terminal.bell_at.is_some_and(bounced) {
-        return;
-    }
     if draft.state.is_frozen() {
         return draft.notice(rejection::LOCKED);
     }
+    let bounced = |last: Uptime| at >= last && at.since(last) < BOUNCE;
     match draft.phase() {
+        // A bell that a round has been spun for since is a new one, however soon it comes.
+        Some(Phase::Ready(_)) if draft.seen.terminal.bell_at.is_some_and(bounced) => {}
         Some(Phase::Ready(_)) => bell_in_ready(draft, at),
         Some(Phase::Tumbling(tumbling)) => bell_in_tumble(draft, &tumbling, at),
         Some(Phase::Betting(betting)) => {

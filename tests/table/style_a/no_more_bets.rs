@@ -17,6 +17,20 @@ fn a_second_bell_within_a_second_is_a_bounce() {
 }
 
 #[test]
+fn the_bell_of_the_next_round_is_no_bounce_however_soon_it_comes() {
+    play(|s| {
+        s.reach_closed();
+        let rung = s.uptime();
+        s.operator(OperatorAct::Void { reason: None });
+        s.spin_begins();
+        s.spin_ends(3);
+        s.bell();
+        assert!(s.uptime().since(rung) < Duration::from_secs(1));
+        s.expect_phase("closed");
+    });
+}
+
+#[test]
 fn the_layout_is_dark_and_the_tumbler_inhibited_until_the_round_ends() {
     play(|s| {
         s.reach_entered(&[1, 3, 6]);
