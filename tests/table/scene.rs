@@ -199,6 +199,8 @@ impl Scene {
 
     /// The daemon is up: `GatewayStarted`, then the table's own start.
     pub fn start(&mut self) {
+        // The journal is opened and verified before.
+        self.now += 900 * MS;
         let clean_stop =
             matches!(self.events.last(), Some(last) if matches!(last.event.body, Some(Body::GatewayStopped(_))));
         let GameConfig::TaiSai(tai_sai) = &self.config.game;

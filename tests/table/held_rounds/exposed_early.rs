@@ -347,3 +347,16 @@ fn after_the_next_spin_a_late_bell_changes_nothing() {
         assert!(s.state().round_id != 1, "{}", s.story());
     });
 }
+
+#[test]
+fn a_bell_a_little_more_than_that_after_the_cover_is_held() {
+    play(|s| {
+        s.reach_betting();
+        s.cover_off();
+        s.wait(320);
+        s.bell();
+        s.wait(500);
+        s.expect_held(RoundHeldCause::ExposedEarly);
+        s.expect_phase("betting");
+    });
+}

@@ -82,3 +82,17 @@ fn an_entry_out_of_order_comes_with_its_event() {
         s.expect_events(&["EntryRejected E31 1,3,6"]);
     });
 }
+
+#[test]
+fn a_refusal_shows_over_it_for_three_seconds() {
+    play(|s| {
+        s.offline(DeviceKind::Tumbler);
+        s.wait(1000);
+        s.key_in(&[1, 3, 6]);
+        s.expect_readout("E31");
+        s.wait(2900);
+        s.expect_readout("E31");
+        s.wait(200);
+        s.expect_readout("E20");
+    });
+}

@@ -58,3 +58,18 @@ fn keys_within_three_hundred_milliseconds_before_the_uncover_count() {
         s.expect_events(&["ResultEntered 1,3,6"]);
     });
 }
+
+#[test]
+fn a_key_a_little_earlier_than_that_does_not() {
+    play(|s| {
+        s.reach_closed();
+        s.wait(1000);
+        s.press(&[1]);
+        s.wait(320);
+        s.uncover();
+        s.press(&[3, 6]);
+        s.forget();
+        s.enter();
+        s.expect_events(&["EntryRejected E03 1,3,6"]);
+    });
+}

@@ -67,3 +67,19 @@ fn a_bell_rung_as_bets_open_counts_though_two_clocks_put_it_before() {
         });
     }
 }
+
+#[test]
+fn a_bell_as_bets_open_closes_them_whatever_two_clocks_say() {
+    for early in [0, 250] {
+        play(|s| {
+            s.spin(3);
+            s.forget();
+            s.wait(2600 - early);
+            s.terminal.link.latency_us = early * 1200;
+            s.bell();
+            s.wait(500);
+            s.expect_phase("closed");
+            s.expect_events(&["BetsOpened", "BetsClosed heard"]);
+        });
+    }
+}
