@@ -201,6 +201,7 @@ impl Table {
     fn look(&self) -> Look<'_> {
         Look {
             config: self.config.tai_sai(),
+            layout: &self.layout,
             state: &self.state,
             seen: &self.seen,
         }

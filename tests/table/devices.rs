@@ -203,6 +203,8 @@ pub struct Lamps {
 pub enum Manners {
     /// Acknowledges after 5 ms and reports after 150 ms.
     Follows,
+    /// Acknowledges and reports within 2 ms.
+    FollowsAtOnce,
     /// Acknowledges, and never reports.
     Mute,
 }

@@ -319,13 +319,18 @@ impl Scene {
             self.lamps.commanded = wanted.lamps.clone();
             self.lamps.show();
             let lit = wanted.lamps.lit.clone();
+            let (told, settled) = match self.lamps.manners {
+                Manners::Follows => (5 * MS, Some(150 * MS)),
+                Manners::FollowsAtOnce => (MS, Some(2 * MS)),
+                Manners::Mute => (5 * MS, None),
+            };
             self.send_later(
                 DeviceKind::LayoutLamps,
-                5 * MS,
+                told,
                 Report::Is(Input::LampsAcknowledged { lit }),
             );
-            if self.lamps.manners == Manners::Follows {
-                self.send_later(DeviceKind::LayoutLamps, 150 * MS, Report::Lamps);
+            if let Some(settled) = settled {
+                self.send_later(DeviceKind::LayoutLamps, settled, Report::Lamps);
             }
         }
         self.sent = wanted;

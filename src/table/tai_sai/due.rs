@@ -8,6 +8,7 @@ use crate::table::input::{Cover, DeviceKind};
 use crate::table::mode::Mode;
 use crate::table::seen::{Authority, Seen};
 use crate::table::state::State;
+use crate::table::tai_sai::layout::LayoutLamps;
 use crate::table::tai_sai::phase::{Phase, Proof};
 use crate::table::tai_sai::{entry, lamps, opening, play, settle, tumbler};
 use crate::table::{TaiSaiConfig, alert, locks};
@@ -26,6 +27,7 @@ pub(crate) const NEEDED: [DeviceKind; 3] = [DeviceKind::Tumbler, DeviceKind::Ter
 /// What waits are worked out from.
 pub(crate) struct Look<'a> {
     pub(crate) config: &'a TaiSaiConfig,
+    pub(crate) layout: &'a LayoutLamps,
     pub(crate) state: &'a State,
     pub(crate) seen: &'a Seen,
 }
@@ -34,6 +36,7 @@ impl Draft<'_> {
     pub(crate) fn look(&self) -> Look<'_> {
         Look {
             config: self.config,
+            layout: self.layout,
             state: &self.state,
             seen: &self.seen,
         }

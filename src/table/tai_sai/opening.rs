@@ -29,6 +29,9 @@ pub(crate) const CHECKS: [OpeningCheck; 5] = [
 /// A lamp that isn't acknowledged within this time did not follow.
 const STEP: Duration = Duration::from_secs(5);
 
+/// Each lamp of the walk is lit at least this long: a board answers every picture, and more than 100 messages in 2 s are a noisy link.
+const PACE: Duration = Duration::from_millis(25);
+
 const RULE: &str = "NZ Div 9 r5.1";
 
 type Answer = Result<String, Rejection>;
@@ -372,12 +375,37 @@ pub(crate) fn picture(seen: &Seen, layout: &LayoutLamps) -> Vec<u8> {
     }
 }
 
-/// When the walk's lamp is given up.
+/// When the walk goes on: its lamp was lit long enough and read back, or is given up.
 pub(crate) fn walk_at(look: &Look<'_>) -> Option<Uptime> {
     let walk = look.seen.opening.walk.as_ref()?;
-    match &look.seen.lamps.acknowledged {
-        Some((_, at)) if *at >= walk.since => Some(*at + look.config.lamp_wait),
-        Some(_) | None => Some(walk.since + STEP),
+    match walked(look, walk) {
+        Walked::ReadBack => Some(walk.since + PACE),
+        Walked::Told { at, .. } => Some(at + look.config.lamp_wait),
+        Walked::Waiting => Some(walk.since + STEP),
+    }
+}
+
+/// What is known of the walk's lamp.
+enum Walked {
+    /// Its picture wasn't acknowledged.
+    Waiting,
+    /// It was, at this time; measured or not, what is lit isn't proven to be the picture.
+    Told { at: Uptime, measured: bool },
+    /// The picture was measured.
+    ReadBack,
+}
+
+fn walked(look: &Look<'_>, walk: &Walk) -> Walked {
+    let wanted = look.layout.single(walk.area);
+    let acknowledged = look.seen.lamps.acknowledged.as_ref();
+    let Some((_, at)) = acknowledged.filter(|(lit, at)| *lit == wanted && *at >= walk.since) else {
+        return Walked::Waiting;
+    };
+    let report = look.seen.lamps.report.as_ref();
+    let measured = report.is_some_and(|report| report.measured);
+    match report {
+        Some(report) if measured && look.layout.mismatches(&wanted, &report.lit).is_empty() => Walked::ReadBack,
+        Some(_) | None => Walked::Told { at: *at, measured },
     }
 }
 
@@ -387,25 +415,13 @@ pub(crate) fn walk(draft: &mut Draft<'_>) {
     let Some(mut walk) = draft.seen.opening.walk.clone() else {
         return;
     };
-    let wanted = draft.layout.single(walk.area);
-    let told = draft
-        .seen
-        .lamps
-        .acknowledged
-        .as_ref()
-        .is_some_and(|(lit, at)| *lit == wanted && *at >= walk.since);
-    let report = draft.seen.lamps.report.as_ref();
-    let measured = report.is_some_and(|report| report.measured);
-    let follows = report.is_some_and(|report| draft.layout.mismatches(&wanted, &report.lit).is_empty());
-    let given_up = walk_at(&draft.look()).is_some_and(|at| at <= draft.now);
-    let read_back = told && measured && follows;
-    if !read_back && !given_up {
+    if walk_at(&draft.look()).is_none_or(|at| at > draft.now) {
         return;
     }
-    if told && !measured {
-        walk.unproven = true;
-    } else if !(told && follows) {
-        walk.failed.push(walk.area);
+    match walked(&draft.look(), &walk) {
+        Walked::ReadBack => {}
+        Walked::Told { measured: false, .. } => walk.unproven = true,
+        Walked::Told { measured: true, .. } | Walked::Waiting => walk.failed.push(walk.area),
     }
     walk.area += 1;
     walk.since = draft.now;
@@ -431,7 +447,7 @@ pub(crate) fn walk(draft: &mut Draft<'_>) {
 }
 
 /// An event has at most 8 KiB; a person reads at most this many names.
-fn shortened(failed: &[&str]) -> String {
+pub(crate) fn shortened(failed: &[&str]) -> String {
     const MOST: usize = 20;
     let named = failed.iter().take(MOST).copied().collect::<Vec<_>>().join(", ");
     match failed.len().checked_sub(MOST) {

@@ -83,6 +83,28 @@ fn the_lamp_walk_lights_every_lamp_and_reads_it_back() {
     });
 }
 
+/// A board answers each picture, and more than 100 messages in 2 s are a noisy link.
+#[test]
+fn the_lamp_walk_asks_a_quick_board_for_no_more_answers_than_its_link_may_carry() {
+    let alternative = config_with(|config| {
+        config.layout = Layout::Appendix2;
+        config.lamp_map = (0..106).map(|bit| vec![bit]).collect();
+    });
+    play_with(alternative, |s| {
+        s.lamps.manners = Manners::FollowsAtOnce;
+        s.operator(OperatorAct::BeginOpening);
+        s.operator(OperatorAct::WalkLamps);
+        let mut seen = std::collections::BTreeSet::new();
+        for _ in 0..2000 {
+            s.wait(1);
+            seen.extend(s.lit());
+        }
+        assert!((20..=90).contains(&seen.len()), "{} pictures in 2 s", seen.len());
+        s.wait(10_000);
+        s.expect_events(&["OpeningStarted", "OpeningCheckRecorded LAMP_WALK passed seen"]);
+    });
+}
+
 #[test]
 fn a_dark_lamp_fails_the_walk() {
     play_with(config(), |s| {
