@@ -2,6 +2,7 @@
 //!
 //! `lit` as measured is judged, a while after the picture was acknowledged; what merely repeats the command proves nothing.
 
+use crate::table::devices;
 use crate::table::draft::{Draft, Source, millis};
 use crate::table::event::{
     Area, Body, DeviceOnline, LampFailed, LampRestored, LayoutLit, TableLocked, TableLockedKind, TableLockedReason,
@@ -22,6 +23,9 @@ const AWAY: Duration = Duration::from_secs(5);
 
 /// More areas than this are not named: it is the board that failed.
 const MOST_NAMED: usize = 12;
+
+/// The fault's number where the device gave none.
+const CANNOT_FOLLOW: u32 = 0;
 
 /// Failures of an area after its first are counted this long.
 const FLICKERS: Duration = Duration::from_secs(10);
@@ -51,11 +55,30 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
     draft.seen.lamps.report = Some(report.clone());
     draft.seen.lamps.acknowledged = None;
     draft.seen.lamps.judged = false;
+    cannot_follow(draft, &report.failed);
 }
 
 /// Lamps changed, or settled after a command.
 pub(crate) fn report(draft: &mut Draft<'_>, report: &LampReport) {
     draft.seen.lamps.report = Some(report.clone());
+    cannot_follow(draft, &report.failed);
+}
+
+/// Lamps that the device knows can't follow are a fault of the device, for the technician: `lit` alone is judged.
+fn cannot_follow(draft: &mut Draft<'_>, failed: &[u8]) {
+    let raised = failed.iter().any(|byte| *byte != 0);
+    let known = draft.seen.faults.contains(&(DeviceKind::LayoutLamps, CANNOT_FOLLOW));
+    if raised == known {
+        return;
+    }
+    let areas: Vec<_> = draft
+        .layout
+        .mismatches(&[], failed)
+        .iter()
+        .map(|mismatch| draft.layout.id(mismatch.area))
+        .collect();
+    let text = format!("lamps that can't follow: {}", opening::shortened(&areas));
+    devices::fault(draft, DeviceKind::LayoutLamps, CANNOT_FOLLOW, &text, raised);
 }
 
 /// A picture was acknowledged; the lamps may still be settling.

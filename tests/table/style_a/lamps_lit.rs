@@ -225,3 +225,20 @@ fn lit_alone_is_judged() {
         s.expect_locks(&[]);
     });
 }
+
+#[test]
+fn lamps_that_the_device_knows_can_not_follow_are_a_fault_of_the_device() {
+    play(|s| {
+        s.lamps.failed = bytes_of(&[oracle::bit("small")]);
+        let report = s.lamps.report();
+        s.feed(Input::Lamps(report.clone()));
+        s.feed(Input::Lamps(report));
+        s.expect_events(&["DeviceFaulted code:0 LAYOUT_LAMPS"]);
+        s.lamps.failed = Vec::new();
+        let report = s.lamps.report();
+        s.feed(Input::Lamps(report.clone()));
+        s.feed(Input::Lamps(report));
+        s.expect_events(&["DeviceFaultCleared code:0 LAYOUT_LAMPS"]);
+        s.expect_locks(&[]);
+    });
+}
