@@ -133,3 +133,37 @@ fn what_is_wrong_is_said_with_the_exit_status() {
     assert!(text.contains("/nowhere/at/all"), "{text}");
     assert_eq!(run(&["toaster", "--link", "x"]).0, Some(2));
 }
+
+#[test]
+fn a_simulated_port_takes_the_place_of_nothing_but_an_earlier_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("file"), "mine").unwrap();
+    std::fs::create_dir(at("folder")).unwrap();
+    std::os::unix::fs::symlink("/dev/null", at("port")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    std::fs::write(at("beside.new"), "mine").unwrap();
+    for name in ["file", "folder", "port", "dangling", "beside"] {
+        for kind in ["tumbler", "terminal", "lamps"] {
+            let output = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+                .args(["sim", "device", kind, "--link"])
+                .arg(at(name))
+                .stdin(Stdio::null())
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{name}: {text}");
+            assert!(text.contains("is no simulated device's link"), "{name}: {text}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(at("file")).unwrap(), "mine");
+    assert_eq!(std::fs::read_to_string(at("beside.new")).unwrap(), "mine");
+    assert!(at("folder").is_dir() && at("port").is_symlink() && at("dangling").is_symlink());
+
+    // What a device that was killed left behind is another matter.
+    std::os::unix::fs::symlink("/dev/pts/99999", at("stale")).unwrap();
+    let mut puppet = Puppet::start("lamps", &at("stale"), &[]);
+    puppet.see("a start", |_| true);
+    puppet.say("quit");
+    assert!(puppet.child.wait().unwrap().success());
+}

@@ -16,6 +16,9 @@ use tokio::io::unix::AsyncFd;
 /// Nobody has the near side open: look again after this. The kernel has no other way to say that somebody came.
 const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
+/// Where the kernel shows the near sides of ptys.
+const NEAR_SIDES: &str = "/dev/pts";
+
 /// The device's end. The near side isn't kept open here: then an exclusive opening by a gateway that was killed would outlive it.
 #[derive(Debug)]
 pub(super) struct Pty {
@@ -26,6 +29,10 @@ pub(super) struct Pty {
 
 impl Pty {
     /// Makes a pty, raw, and lets `link` lead to its near side.
+    ///
+    /// # Errors
+    /// When there is no pty to have, when the link can't be made, and when something else than an earlier device's link stands
+    /// in its place: that is somebody's file, and stays.
     pub(super) fn plug_in(link: &Path) -> io::Result<Pty> {
         let master = posix_openpt(OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC)?;
         grantpt(&master)?;
@@ -35,6 +42,9 @@ impl Pty {
         let mut name = link.as_os_str().to_owned();
         name.push(".new");
         let new = PathBuf::from(name);
+        for taken in [link, &new] {
+            only_a_link_to_a_pty(taken)?;
+        }
         let _ = fs::remove_file(&new);
         symlink(ptsname_r(&master)?, &new)?;
         fs::rename(&new, link)?;
@@ -103,6 +113,21 @@ impl Drop for Pty {
         if ours {
             let _ = fs::remove_file(&self.link);
         }
+    }
+}
+
+/// Nothing is there, or what a device that was killed left behind.
+fn only_a_link_to_a_pty(path: &Path) -> io::Result<()> {
+    match fs::read_link(path) {
+        Ok(leads_to) if leads_to.starts_with(NEAR_SIDES) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // A file, a folder, a link to a real port.
+        Ok(_) | Err(_) if fs::symlink_metadata(path).is_ok() => Err(io::Error::new(
+            io::ErrorKind::AlreadyExists,
+            format!("{} is there already, and is no simulated device's link", path.display()),
+        )),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
