@@ -795,3 +795,26 @@ proptest! {
         prop_assert_eq!(examined.config.is_some(), examined.errors().next().is_none());
     }
 }
+
+/// The parser stumbles on at the place of one slip, and would say it dozens of times.
+#[test]
+fn one_slip_is_said_once() {
+    let nested = format!("a = {}", "[".repeat(100_000));
+    for text in ["[table]\rsite = 1\rid = 2\rgame = 3\r", nested.as_str(), "[[[", "a = "] {
+        let problems = examined(text, &[]).problems;
+        assert!(!problems.is_empty());
+        for (n, problem) in problems.iter().enumerate() {
+            assert!(!problems[..n].contains(problem), "said again: {problem}");
+        }
+    }
+}
+
+/// A megabyte of wrong keys is refused in a moment, and what is said of it stays readable.
+#[test]
+fn a_file_of_nothing_but_wrong_keys_is_refused_at_once() {
+    let text: String = (0..50_000).map(|n| format!("key{n} = {n}\n")).collect();
+    let begun = std::time::Instant::now();
+    let problems = examined(&text, &[]).problems;
+    assert!((1..=200).contains(&problems.len()), "{}", problems.len());
+    assert!(begun.elapsed() < Duration::from_secs(10), "took {:?}", begun.elapsed());
+}

@@ -22,8 +22,17 @@ pub struct Reach {
     #[arg(long, value_name = "PATH", conflicts_with = "instance")]
     pub socket: Option<PathBuf>,
     /// The daemon of this name, as in `systemctl status tablegate@NAME`.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = instance_name)]
     pub instance: Option<String>,
+}
+
+/// A daemon's name becomes a file's name, and leads to no other folder.
+fn instance_name(written: &str) -> Result<String, String> {
+    if written.is_empty() || written.contains(['/', '\0']) {
+        Err("a daemon's name is that of its configuration without .toml: TS-07".to_owned())
+    } else {
+        Ok(written.to_owned())
+    }
 }
 
 /// Which daemon, and in whose name.
@@ -222,7 +231,7 @@ pub fn unexpected(answer: &Answer) -> Failure {
 #[must_use]
 pub fn unreachable(error: ClientError) -> Failure {
     let advice = match &error {
-        ClientError::Absent { .. } | ClientError::NobodyListens { .. } => {
+        ClientError::Absent { .. } | ClientError::NobodyListens { .. } | ClientError::NoSocket { .. } => {
             "\nStart it (systemctl start tablegate@NAME, or tablegate run --config FILE), or name another one."
         }
         ClientError::Denied { .. } => "\nAsk for membership of its group (see ls -l), and log in again.",

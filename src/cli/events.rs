@@ -149,6 +149,22 @@ impl FromStr for Edge {
 }
 
 impl Filter {
+    /// Nothing can lie between bounds that are the wrong way round.
+    fn check_bounds(&self) -> Result<(), Failure> {
+        let reversed = match (self.from, self.to) {
+            (Some(Edge::Number(from)), Some(Edge::Number(to))) => from > to,
+            (Some(Edge::Time(from)), Some(Edge::Time(to))) => from > to,
+            (Some(Edge::Number(_)), Some(Edge::Time(_)))
+            | (Some(Edge::Time(_)), Some(Edge::Number(_)))
+            | (None, _)
+            | (_, None) => false,
+        };
+        if reversed {
+            return Err(Failure::usage("--to comes before --from"));
+        }
+        Ok(())
+    }
+
     fn numbers(&self) -> (Seqno, Seqno) {
         let from = match self.from {
             Some(Edge::Number(number)) => number,
@@ -181,6 +197,7 @@ impl Filter {
 
     /// A kind that no event can have is a mistake, not an empty answer.
     fn check(&self) -> Result<(), Failure> {
+        self.check_bounds()?;
         let known = event_json::kinds();
         match self.kind.iter().find(|kind| !known.contains(kind)) {
             None => Ok(()),

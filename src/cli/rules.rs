@@ -231,7 +231,7 @@ fn run_why(why: &Why) -> Result<(), Failure> {
     let Some(code) = meant(asked) else {
         let known: Vec<_> = CODES.iter().map(|code| code.readout).collect();
         return Err(Failure::usage(format!(
-            "{} is no code of the readout; the codes are {}",
+            "\"{}\" is no code of the readout; the codes are {}",
             asked.escape_debug(),
             known.join(", ")
         )));

@@ -37,11 +37,17 @@ pub fn read(text: &str, path: &Path, environment: &[(OsString, OsString)], probl
         path: path.to_owned(),
         line,
     };
+    // One slip makes the parser stumble over and over on its line: that is said once.
+    let mut said = BTreeSet::new();
     for error in errors.iter().take(PROBLEMS_MAX) {
+        let line = error.span().map(|span| line_of(text, span.start));
+        if !said.insert((line, error.message())) {
+            continue;
+        }
         problems.push(Problem {
             key: None,
             ..Problem::error(
-                file(error.span().map(|span| line_of(text, span.start))),
+                file(line),
                 "",
                 format!("is no TOML here: {}", error.message()),
                 "key = value, a line each, under its [section]",
@@ -116,6 +122,10 @@ impl Layers {
         problems: &mut Vec<Problem>,
     ) {
         for (name, value) in table {
+            // More would be cut off anyway; a file of nothing but wrong keys must not take minutes to refuse.
+            if problems.len() >= PROBLEMS_MAX {
+                return;
+            }
             let origin_here = origin(name.span().start);
             let path = match under {
                 // A dot inside a name would look like a section.

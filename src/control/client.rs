@@ -4,6 +4,7 @@ use super::MAX_MESSAGE;
 use super::message::{Act, Answer, Request};
 use futures_util::{SinkExt, StreamExt};
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::net::UnixStream;
@@ -14,6 +15,10 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 
 /// A view may be larger than a request; still bounded.
 const MAX_ANSWER: usize = 16 * MAX_MESSAGE;
+
+fn is_socket(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|found| found.file_type().is_socket())
+}
 
 /// Why the daemon can't be asked.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +33,12 @@ pub enum ClientError {
     #[error("no daemon answers at {}: it has stopped and left its socket behind", path.display())]
     NobodyListens {
         /// The socket's file.
+        path: PathBuf,
+    },
+    /// There is a file of that name, of another kind.
+    #[error("{} is no socket", path.display())]
+    NoSocket {
+        /// What is no socket.
         path: PathBuf,
     },
     /// The file's mode keeps this user out.
@@ -79,6 +90,8 @@ impl Client {
         )]
         let stream = UnixStream::connect(path).await.map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => ClientError::Absent { path: at() },
+            // The system refuses what is no socket in the same words as a socket that nobody listens at.
+            io::ErrorKind::ConnectionRefused if !is_socket(path) => ClientError::NoSocket { path: at() },
             io::ErrorKind::ConnectionRefused => ClientError::NobodyListens { path: at() },
             io::ErrorKind::PermissionDenied => ClientError::Denied { path: at() },
             _ => ClientError::Io { path: at(), source },

@@ -59,7 +59,8 @@ const TABLES: &str = "
 /// Sorts what SQLite said.
 fn judged(doing: &'static str, error: rusqlite::Error) -> StoreError {
     let blame = blame(&error);
-    let source = error.into();
+    // Its words alone: beneath them it would repeat them with a number.
+    let source = error.to_string().into();
     match blame {
         Blame::Contents => StoreError::Damaged { doing, source },
         Blame::Room => StoreError::Full { doing, source },

@@ -99,7 +99,7 @@ pub struct Traffic {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Trouble {
     /// Waited long enough.
-    #[error("waited {within:?} for {what}, and saw {seen}")]
+    #[error("waited {within:?} for {what}")]
     NotSeen {
         /// For what.
         what: String,

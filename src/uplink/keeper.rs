@@ -273,7 +273,9 @@ impl Keeper {
             }
             Ended::Foreign { connection } => {
                 self.at_least = self.at_least.max(connection.saturating_add(1));
-                self.failed(&format!("status of connection {connection} on the own topic"));
+                self.failed(&format!(
+                    "connection {connection} of another gateway, or of an earlier run, stands as this table's newest: connecting as a later one"
+                ));
                 Cause::TakenOver
             }
         };

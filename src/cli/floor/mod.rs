@@ -118,11 +118,31 @@ pub fn run(command: &FloorCommand) -> Result<(), Failure> {
     })
 }
 
+/// What leads to one table: a pattern of MQTT would follow several, whose numbers and chains have nothing to do with each other.
+fn one_table<'a>(option: &str, written: &'a str) -> Result<&'a str, Failure> {
+    if written.is_empty() {
+        Err(Failure::usage(format!("{option} is empty")))
+    } else if written.contains(|character: char| matches!(character, '#' | '+') || character.is_control()) {
+        Err(Failure::usage(format!(
+            "{option} names one table: \"#\", \"+\" and control characters can't be in it"
+        )))
+    } else {
+        Ok(written)
+    }
+}
+
 impl Where {
     fn floor(&self) -> Result<Floor, Failure> {
         let prefix = match (&self.prefix, &self.site, &self.table) {
-            (Some(prefix), ..) => prefix.trim_end_matches('/').to_owned(),
-            (None, Some(site), Some(table)) => format!("tablegate/v1/{site}/{table}"),
+            (Some(prefix), ..) => one_table("--prefix", prefix.trim_end_matches('/'))?.to_owned(),
+            (None, Some(site), Some(table)) => {
+                for (option, name) in [("--site", site), ("--table", table)] {
+                    if one_table(option, name)?.contains('/') {
+                        return Err(Failure::usage(format!("{option} is a name, without \"/\"")));
+                    }
+                }
+                format!("tablegate/v1/{site}/{table}")
+            }
             (None, ..) => return Err(Failure::usage("--site and --table, or --prefix, say which table")),
         };
         let tls = match (self.broker.transport, &self.ca) {

@@ -32,7 +32,7 @@ pub struct Device {
     #[arg(long, value_name = "PATH")]
     link: PathBuf,
     /// Its serial number.
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", value_parser = serial_number)]
     serial: Option<String>,
     /// A line to obey before anything else, such as "lost 10" or "dark 13"; may be given more than once.
     #[arg(long, value_name = "LINE")]
@@ -41,10 +41,10 @@ pub struct Device {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The line's speed, by which the device times its retries.
-    #[arg(long, default_value_t = 115_200)]
+    #[arg(long, default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=4_000_000))]
     baud: u32,
     /// How many lamps it drives.
-    #[arg(long, default_value_t = 106)]
+    #[arg(long, default_value_t = 106, value_parser = clap::value_parser!(u32).range(1..=LAMPS_MAX))]
     lamps: u32,
     /// How long one spin takes, in milliseconds.
     #[arg(long, default_value_t = 300, value_name = "MS")]
@@ -52,6 +52,19 @@ pub struct Device {
     /// One JSON object a line for each change.
     #[arg(long)]
     json: bool,
+}
+
+/// What a lamp driver can have: its picture must fit in one frame.
+const LAMPS_MAX: i64 = 1_024;
+
+/// What a device's greeting can carry.
+fn serial_number(written: &str) -> Result<String, String> {
+    let printable = written.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if printable && (1..=32).contains(&written.len()) {
+        Ok(written.to_owned())
+    } else {
+        Err("a serial number has 1 to 32 printable ASCII characters".to_owned())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

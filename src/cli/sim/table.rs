@@ -102,14 +102,19 @@ pub fn run(args: &Table) -> Result<(), Failure> {
             patience: PATIENCE,
             settle_after: Duration::from_millis(args.settle),
         };
-        let dealer = devices(&args.links, args.layout.into(), args.seed, pace).map_err(|error| {
+        // From the root: a configuration takes no other names.
+        let started = args.links.canonicalize().and_then(|links| {
+            let dealer = devices(&links, args.layout.into(), args.seed, pace)?;
+            Ok((links, dealer))
+        });
+        let (links, dealer) = started.map_err(|error| {
             Failure::failed(format!(
-                "{}: {error}: --links names a folder that exists",
+                "{}: {error}; --links names a folder that exists",
                 args.links.display()
             ))
         })?;
         if !args.json {
-            print(&configuration(&args.links))?;
+            print(&configuration(&links))?;
         }
         let mut interrupted = signal(SignalKind::interrupt())?;
         let mut terminated = signal(SignalKind::terminate())?;
