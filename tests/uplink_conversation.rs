@@ -74,8 +74,11 @@ async fn the_subscriptions_are_as_they_must_be() {
     let Packet::Subscribe { filters, .. } = peer.next().await else {
         panic!()
     };
-    // QoS 1, no local, retain handling "never".
-    assert_eq!(filters, [(format!("{PREFIX}/requests"), 1 | 0b100 | 0b10_0000)]);
+    // QoS 1, no local, retain as published, retain handling "never".
+    assert_eq!(
+        filters,
+        [(format!("{PREFIX}/requests"), 1 | 0b100 | 0b1000 | 0b10_0000)]
+    );
 }
 
 #[tokio::test]

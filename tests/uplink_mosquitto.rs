@@ -13,8 +13,9 @@ use prost::Message;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 use tablegate::floor::{Begin, Consumer, Finding, Hashes};
-use tablegate::table::event::{Event, Replay, Request, Response, Status, TableState, request, response};
+use tablegate::table::event::{Event, Replay, Request, Response, Snapshot, Status, TableState, request, response};
 use tablegate::time::Uptime;
+use tablegate::uplink::exchange::{Publication, Retention};
 use tablegate::uplink::{Notice, UplinkState};
 use uplink_support::memory::{Memory, PREFIX, Plan};
 use uplink_support::mosquitto::Mosquitto;
@@ -312,6 +313,17 @@ async fn a_replay_through_mosquitto_is_whole_and_an_oversize_request_costs_nothi
     let mut subscriber = Subscriber::new(&broker.url(), "floor", &[&inbox]).await;
     subscriber
         .publish(request(PREFIX, &inbox, b"x", vec![0; 1024 * 1024]))
+        .await;
+    // Sent to be kept: ignored, also by a gateway that is connected when it is sent.
+    let snapshot = Request {
+        request_id: "s".to_owned(),
+        request: Some(request::Request::Snapshot(Snapshot {})),
+    };
+    subscriber
+        .publish(Publication {
+            retained: Retention::Kept,
+            ..request(PREFIX, &inbox, b"x", snapshot.encode_to_vec())
+        })
         .await;
     let payload = Request {
         request_id: "r".to_owned(),

@@ -112,6 +112,8 @@ impl Connection {
                 KeptMessages::Wanted => {}
                 KeptMessages::Never => {
                     filter.retain_forward_rule = RetainForwardRule::Never;
+                    // Else a broker hides from those who are connected that a message was sent to be kept.
+                    filter.preserve_retain = true;
                     filter.nolocal = true;
                 }
             }
