@@ -75,7 +75,8 @@ fn entry_to_lamps(folder: &Path, rounds: usize) {
     let mut reference = reference::Lamps::start(folder);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        ours.push(play.round(round).entry_to_lamps);
+        ours.push(play.to_the_lamps(round).entry_to_lamps);
+        play.finish();
         theirs.push(reference.once());
     }
     report(
@@ -99,9 +100,10 @@ fn entry_to_subscriber(folder: &Path, rounds: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         floor.forget();
-        let played = play.round(round);
+        let played = play.to_the_lamps(round);
         let arrived = floor.arrival_of_result(Duration::from_secs(10));
         ours.push(arrived.saturating_duration_since(played.entered));
+        play.finish();
         theirs.push(reference.once());
     }
     report(

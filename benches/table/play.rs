@@ -58,8 +58,8 @@ impl Play {
         }
     }
 
-    /// A round with every signal a real one has; the entry's way to the lamps is timed.
-    pub fn round(&mut self, number: usize) -> Played {
+    /// A round with every signal a real one has, up to its lit lamps; the entry's way to them is timed.
+    pub fn to_the_lamps(&mut self, number: usize) -> Played {
         self.ends.spin(3);
         self.wait_for_readout("the spins to be seen");
         self.ends.ring();
@@ -68,11 +68,14 @@ impl Play {
         self.ends.pump("the cover to count as off", PATIENCE, |_| {
             uncovered.elapsed() > UNCOVERED
         });
-        let played = self.enter(number);
+        self.enter(number)
+    }
+
+    /// The rest of that round. It begins when nothing is being measured any more: a command is a process of its own.
+    pub fn finish(&mut self) {
         self.settle();
         self.ends.set_cover(Cover::On);
         self.rest(Duration::from_millis(60));
-        played
     }
 
     /// A round on a tumbler without a cover switch: the entry stands for the uncover, and nothing has to be waited for.
