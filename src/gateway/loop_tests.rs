@@ -17,7 +17,8 @@ use crate::rules::tai_sai::{Layout, Style, areas};
 use crate::table::event::{Body, Event, Head, TableState};
 use crate::table::indicators::DeviceCommand;
 use crate::table::input::{
-    Arrival, DeviceIdentity, DeviceKind, DeviceStatus, Input, LampReport, OperatorAct, Person, Role, TerminalReport,
+    Arrival, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person, Role,
+    TerminalReport,
 };
 use crate::table::{GameConfig, Table, TableConfig, TaiSaiConfig};
 use crate::time::{Clock, Timestamp};
@@ -380,6 +381,29 @@ async fn a_failed_append_did_not_happen_and_what_was_missed_is_said_first() {
     };
     assert!(tumbler.inhibit);
     assert_eq!(scene.view().state.mode, "journal_failed");
+    // A key takes it off the readout, and a terminal that was greeted again has another number: it comes back under a new one.
+    let mut number = readout.entry;
+    for (input, least) in [
+        (
+            Input::Key {
+                key: Key::Number(3),
+                entry: number,
+                pressed_at: None,
+                stale: false,
+            },
+            number + 1,
+        ),
+        (terminal_up(), 1),
+    ] {
+        scene.device(input).await;
+        scene.settle().await;
+        let Wish::Terminal(readout) = scene.terminal.told().wish else {
+            panic!("the terminal says so again");
+        };
+        assert_eq!(readout.text, "E90");
+        assert!(readout.entry != number && readout.entry >= least, "{readout:?}");
+        number = readout.entry;
+    }
     assert_eq!(*scene.state.borrow(), published, "nothing is published");
     // Two more inputs are dropped, one of them a device that goes away.
     assert!(scene.lock("again").await.is_err());
@@ -399,7 +423,7 @@ async fn a_failed_append_did_not_happen_and_what_was_missed_is_said_first() {
     let Some(Body::JournalFailed(failed)) = &events[before].body else {
         panic!("the first event says what was missed: {:?}", events[before]);
     };
-    assert_eq!(failed.dropped_inputs, 3);
+    assert_eq!(failed.dropped_inputs, 5);
     let away = failed.to.as_ref().unwrap().seconds - failed.from.as_ref().unwrap().seconds;
     assert!((10..15).contains(&away), "{away} s");
     let locks: Vec<_> = scene

@@ -73,7 +73,8 @@ impl Outlets {
     }
 
     /// Nothing can be recorded: nobody may spin, the terminal says so, the lamps stay as they are.
-    pub(super) fn show_journal_failed(&self, indicators: Indicators) {
+    /// `entry` is the number that keys may be typed for: another one than the terminal has, or it would not be sent.
+    pub(super) fn show_journal_failed(&self, indicators: Indicators, entry: u32) {
         let mut tumbler = indicators.tumbler;
         tumbler.inhibit = true;
         for (kind, device) in &self.devices {
@@ -83,6 +84,7 @@ impl Outlets {
                     text: JOURNAL_FAILED_READOUT.to_owned(),
                     blink: true,
                     for_ms: u32::MAX,
+                    entry,
                     ..indicators.readout.clone()
                 })),
                 DeviceKind::LayoutLamps | DeviceKind::ResultLights => {}

@@ -12,7 +12,7 @@ use super::store::Pending;
 use super::table_loop::{Ended, TableLoop, Trouble, condition_input};
 use crate::table::Seen;
 use crate::table::event::{Body, JournalFailed};
-use crate::table::input::{Condition, DeviceKind, Input};
+use crate::table::input::{Condition, DeviceKind, DeviceStatus, Input};
 use crate::time::Timestamp;
 use crate::uplink::Notice;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +21,34 @@ use std::time::Duration;
 /// How often an append is tried while nothing can be recorded. A disk that was full for a moment must not stop play for
 /// long; a broken one isn't hammered.
 const TRY_AGAIN: Duration = Duration::from_secs(1);
+
+/// The entry number to show E90 under after an input that took it off the readout: a key hides it, and a greeted terminal has a number
+/// that it takes no readout for.
+fn next_entry(input: &Input, shown: u32) -> Option<u32> {
+    let after = |entry: u32| entry.checked_add(1).unwrap_or(1);
+    match input {
+        Input::Key { .. } | Input::Entry { .. } => Some(after(shown)),
+        Input::DeviceUp {
+            status: DeviceStatus::Terminal(report),
+            ..
+        } => Some(after(report.entry)),
+        Input::DeviceUp { .. }
+        | Input::Started
+        | Input::Stopping
+        | Input::DeviceDown { .. }
+        | Input::Tumbler { .. }
+        | Input::Terminal(_)
+        | Input::Contact(_)
+        | Input::Lamps(_)
+        | Input::LampsAcknowledged { .. }
+        | Input::DeviceFault { .. }
+        | Input::ReadUnderCover
+        | Input::Condition { .. }
+        | Input::Operator { .. }
+        | Input::OperatorGone { .. }
+        | Input::Deadline => None,
+    }
+}
 
 /// What was missed, and the newest of what tells states: those aren't lost, they are looked at when recording works again.
 struct Missed {
@@ -61,7 +89,8 @@ impl TableLoop<'_> {
             rolled_back: None,
             gone: BTreeSet::new(),
         };
-        self.outlets.show_journal_failed(self.table.indicators());
+        let mut entry = self.table.indicators().readout.entry;
+        self.outlets.show_journal_failed(self.table.indicators(), entry);
         self.outlets.show_fault(&missed.error);
         super::notify::status("the journal can't be written: the table stands still");
         let mut attempt: Option<Attempt> = None;
@@ -86,6 +115,10 @@ impl TableLoop<'_> {
                         attempt = self.attempt(&missed);
                     }
                     Wake::Input(asked) => {
+                        if let Some(next) = next_entry(&asked.arrival.input, entry) {
+                            entry = next;
+                            self.outlets.show_journal_failed(self.table.indicators(), entry);
+                        }
                         let text = missed.error.clone();
                         missed.keep_state(&asked.arrival.input);
                         asked.answer(Err(Refusal::JournalFailed { text }));
