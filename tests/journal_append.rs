@@ -77,6 +77,60 @@ fn a_failed_append_writes_nothing_and_the_same_number_goes_through_later() {
     });
 }
 
+/// SQLite goes on writing to a file that has no name any more: all of it would be gone with the daemon.
+#[test]
+fn what_is_written_to_a_file_that_was_deleted_or_replaced_is_not_recorded() {
+    let change: [(&str, fn(&std::path::Path)); 4] = [
+        ("deleted", |file| std::fs::remove_file(file).unwrap()),
+        ("replaced", |file| {
+            std::fs::copy(file, file.with_extension("copy")).unwrap();
+            std::fs::rename(file.with_extension("copy"), file).unwrap();
+        }),
+        ("its WAL deleted", |file| {
+            std::fs::remove_file(format!("{}-wal", file.display())).unwrap();
+        }),
+        ("with its directory", |file| {
+            std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
+        }),
+    ];
+    for (what, change) in change {
+        run(async {
+            let directory = tempfile::tempdir().unwrap();
+            let opened = open(&directory.path().join("j"));
+            let mut scribe = Scribe::after(&opened);
+            opened.journal.append(scribe.some(2)).await.unwrap();
+            change(opened.journal.path());
+            let error = opened.journal.append(scribe.some(1)).await.unwrap_err();
+            assert!(matches!(error, AppendError::Store { .. }), "{what}: {error}");
+            let told = format!(
+                "{error}: {}",
+                std::error::Error::source(&error)
+                    .map(ToString::to_string)
+                    .unwrap_or_default()
+            );
+            assert!(told.contains("append"), "{what}: {told}");
+        });
+    }
+}
+
+/// A file that was moved away for a moment is the same one when it is back.
+#[test]
+fn a_journal_that_is_put_back_is_written_again() {
+    run(async {
+        let directory = tempfile::tempdir().unwrap();
+        let opened = open(directory.path());
+        let mut scribe = Scribe::after(&opened);
+        opened.journal.append(scribe.some(2)).await.unwrap();
+        let away = directory.path().join("away");
+        std::fs::rename(opened.journal.path(), &away).unwrap();
+        let next = scribe.some(3);
+        assert!(opened.journal.append(next.clone()).await.is_err());
+        std::fs::rename(&away, opened.journal.path()).unwrap();
+        opened.journal.append(next).await.unwrap();
+        assert_eq!(read_all(opened.journal.path()).len(), 5);
+    });
+}
+
 /// The asker gave up; the disk did it all the same. Nobody was told, so it must not be there.
 #[test]
 fn an_append_that_was_given_up_leaves_nothing_behind() {

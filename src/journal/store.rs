@@ -6,6 +6,7 @@ use super::files::{beside, sync_directory, unfinished, uri};
 use super::row::{Expired, Identity, Mark, MovedAside, Tidied, Transaction};
 use super::{Record, Seqno};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -118,6 +119,8 @@ impl<T> Doing<T> for rusqlite::Result<T> {
 pub(super) struct Store {
     connection: Connection,
     path: PathBuf,
+    /// The files that were opened, by name, device and inode number.
+    opened: Vec<(PathBuf, u64, u64)>,
 }
 
 impl Store {
@@ -197,9 +200,10 @@ impl Store {
                 source: refused.into(),
             });
         }
-        let store = Store {
+        let mut store = Store {
             connection,
             path: path.to_owned(),
+            opened: Vec::new(),
         };
         match store.touch().and_then(|()| store.rehearse()) {
             // Without room the journal can still be read, and there may be room, or ballast, when it is written.
@@ -209,7 +213,29 @@ impl Store {
             other => other?,
         }
         store.grow_wal();
+        for file in [path.to_owned(), beside(path, "-wal")] {
+            if let Ok(found) = std::fs::metadata(&file) {
+                store.opened.push((file, found.dev(), found.ino()));
+            }
+        }
         Ok(store)
+    }
+
+    /// The names still lead to what is open. SQLite doesn't look: it would go on writing to a file that somebody deleted or
+    /// replaced, and everything since would be gone with the daemon.
+    fn is_in_its_place(&self) -> Result<(), StoreError> {
+        for (file, device, inode) in &self.opened {
+            let lost = match std::fs::metadata(file) {
+                Ok(found) if found.dev() == *device && found.ino() == *inode => continue,
+                Ok(_) => format!("another file stands in the place of {}", file.display()),
+                Err(error) => format!("{}: {error}", file.display()),
+            };
+            return Err(StoreError::Io {
+                doing: "append",
+                source: format!("{lost}: put it back, or start the daemon again").into(),
+            });
+        }
+        Ok(())
     }
 
     /// An insert that is rolled back: where the next pages come from must not turn out to be damaged in the middle of a round.
@@ -230,6 +256,7 @@ impl Store {
     /// Writes one decision; returns after the sync. An error means that nothing of it is in the file.
     pub(super) fn append(&mut self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let doing = "append";
+        self.is_in_its_place()?;
         let unit = self.connection.transaction().doing(doing)?;
         if let Some(after) = transaction.after {
             unit.execute("DELETE FROM events WHERE seqno > ?1", [key(after)])
@@ -429,7 +456,10 @@ impl View {
         }
         let copy = copy.doing(doing)?;
         if ours != APPLICATION_ID || found != SCHEMA || copy != SCHEMA {
-            return Err(judged(doing, rusqlite::Error::QueryReturnedNoRows));
+            return Err(StoreError::Damaged {
+                doing,
+                source: format!("its header says {ours:#x}, layout {found}, and its contents layout {copy}").into(),
+            });
         }
         Ok(View { connection })
     }
