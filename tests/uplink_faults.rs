@@ -212,6 +212,22 @@ async fn a_broker_whose_packets_are_too_small_is_refused_with_an_alert() {
     assert!(standing && text.contains("16383"), "{text}");
 }
 
+/// The port in the configuration is another service's: the report says so in words.
+#[tokio::test]
+async fn what_is_no_broker_is_said_to_be_none() {
+    let broker = Fake::new().await;
+    let rig = Plan::new(Memory::with_events("j", 1), &broker.url).start();
+    let mut peer = broker.accept().await;
+    assert!(matches!(peer.next().await, Packet::Connect(_)));
+    // "HTTP/1.1 400 Bad Request", as a frame: its first byte, its length, its rest.
+    peer.send(b'H', &[b'T'; 0x54]).await;
+    let mut report = rig.uplink.report.clone();
+    report_is(&mut report, "no broker", |report| {
+        report.last_error.contains("speaks no MQTT 5")
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_refused_connection_is_an_alert_with_the_name() {
     let broker = Fake::new().await;
@@ -220,7 +236,10 @@ async fn a_refused_connection_is_an_alert_with_the_name() {
     assert!(matches!(peer.next().await, Packet::Connect(_)));
     peer.connack(0x87, &[]).await;
     let (text, standing) = condition(&mut rig, Condition::BrokerRefuses).await;
-    assert!(standing && text.contains("NotAuthorized"), "{text}");
+    assert!(
+        standing && text.contains("connection refused: not authorized"),
+        "{text}"
+    );
     let mut peer = broker.greet(20).await;
     let (_, pkid) = event(&mut peer).await;
     peer.puback(pkid, 0).await;

@@ -71,6 +71,8 @@ async fn daemon(config: Config) -> Result<(), Failure> {
     // Before anything is opened: a stop that comes during the start must be a clean one.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // The terminal of a daemon that was started by hand is closed: no reason to leave the table without a clean stop.
+    let mut hang_up = signal(SignalKind::hangup())?;
     let rooms = Rooms {
         ports: config.ports,
         journal: config.journal,
@@ -95,6 +97,7 @@ async fn daemon(config: Config) -> Result<(), Failure> {
     tokio::select! {
         _ = terminate.recv() => tracing::info!("asked to stop"),
         _ = interrupt.recv() => tracing::info!("interrupted: stopping"),
+        _ = hang_up.recv() => tracing::info!("hung up: stopping (the configuration is read at the start only)"),
         ended = running.ended() => {
             let defect = ended.err().map(|defect| told(&defect));
             return Err(Failure::failed(defect.unwrap_or_else(|| "the table ended by itself".to_owned())));

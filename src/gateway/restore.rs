@@ -146,6 +146,9 @@ fn first_events(
     let mut batch = recorder.begin();
     let mut condition = None;
     if let Some((reason, predecessor, text)) = fresh {
+        if condition_of(reason).is_some() {
+            tracing::error!("a new journal is begun: {text}");
+        }
         let started = JournalStarted {
             reason: reason.into(),
             predecessor,

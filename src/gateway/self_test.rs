@@ -26,7 +26,10 @@ pub(super) enum AfterFailure {
 impl House {
     /// Everybody who may know learns what failed.
     pub(super) fn show_failure(&self, text: &str) {
-        tracing::error!("the self-test failed: {text}");
+        // Tried again every few seconds: the same failure is logged once.
+        if *self.fault.borrow() != text {
+            tracing::error!("the self-test failed: {text}");
+        }
         notify::status(&format!("the self-test failed: {text}"));
         self.view.send_modify(|view| {
             let view = std::sync::Arc::make_mut(view);

@@ -319,6 +319,10 @@ fn loss_of(error: &ConnectionError) -> Loss {
         ConnectionError::MqttState(StateError::ConnectionAborted) => {
             Loss::Broken("the broker closed the connection".to_owned())
         }
+        // A web server, or another service, on the port that was meant to be the broker's.
+        ConnectionError::MqttState(StateError::Deserialization(error)) => Loss::Broken(format!(
+            "what answers there speaks no MQTT 5, or breaks its rules: {error}"
+        )),
         ConnectionError::MqttState(error) => Loss::Broken(error.to_string()),
         ConnectionError::NotConnAck(_) => Loss::Broken("the peer did not answer as an MQTT 5 broker".to_owned()),
         ConnectionError::RequestsDone => Loss::Broken("the MQTT client ended".to_owned()),
@@ -326,7 +330,7 @@ fn loss_of(error: &ConnectionError) -> Loss {
 }
 
 fn connection_refused(code: ConnectReturnCode) -> Loss {
-    let text = format!("connection refused: {code:?}");
+    let text = format!("connection refused: {}", in_words(&code));
     match code {
         ConnectReturnCode::ServiceUnavailable
         | ConnectReturnCode::ServerUnavailable
@@ -358,8 +362,8 @@ fn connection_refused(code: ConnectReturnCode) -> Loss {
 
 fn disconnected(code: DisconnectReasonCode, reason: Option<&str>) -> Loss {
     let text = match reason {
-        Some(reason) => format!("the broker disconnected: {code:?}, {}", printable(reason)),
-        None => format!("the broker disconnected: {code:?}"),
+        Some(reason) => format!("the broker disconnected: {}, {}", in_words(&code), printable(reason)),
+        None => format!("the broker disconnected: {}", in_words(&code)),
     };
     match code {
         DisconnectReasonCode::SessionTakenOver => Loss::TakenOver(text),
@@ -392,6 +396,18 @@ fn disconnected(code: DisconnectReasonCode, reason: Option<&str>) -> Loss {
         | DisconnectReasonCode::SubscriptionIdentifiersNotSupported
         | DisconnectReasonCode::WildcardSubscriptionsNotSupported => Loss::Broken(text),
     }
+}
+
+/// The client's name of a reason, `NotAuthorized`, as the standard writes it: "not authorized".
+fn in_words(code: &impl std::fmt::Debug) -> String {
+    let mut words = String::new();
+    for letter in format!("{code:?}").chars() {
+        if letter.is_uppercase() && !words.is_empty() {
+            words.push(' ');
+        }
+        words.extend(letter.to_lowercase());
+    }
+    words
 }
 
 /// What a peer says is shown to people and logged: no control characters, and not without end.

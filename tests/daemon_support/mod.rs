@@ -219,9 +219,14 @@ source = "none"
 
     /// Asks it to stop, and waits until it has.
     pub async fn terminate(&mut self) -> ExitStatus {
+        self.signal(nix::sys::signal::Signal::SIGTERM).await
+    }
+
+    /// Sends it a signal that asks it to stop, and waits until it has.
+    pub async fn signal(&mut self, signal: nix::sys::signal::Signal) -> ExitStatus {
         let mut daemon = self.daemon.take().expect("a daemon runs");
         let pid = i32::try_from(daemon.id().unwrap()).unwrap();
-        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGTERM).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
         tokio::time::timeout(PATIENCE, daemon.wait())
             .await
             .expect("it stops")
