@@ -157,3 +157,15 @@ async fn stopped_in_the_middle_of_a_round_the_table_goes_on_where_it_was() {
         .count();
     assert_eq!(results, 1, "nothing is repeated");
 }
+
+#[tokio::test]
+async fn every_way_of_asking_it_to_stop_is_clean() {
+    use nix::sys::signal::Signal;
+    let mut scene = Scene::new("mqtt://127.0.0.1:9");
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        scene.start().await;
+        assert!(scene.signal(signal).await.success(), "{signal}");
+        let last = scene.events().pop().unwrap();
+        assert!(matches!(last.body, Some(Body::GatewayStopped(_))), "{signal}: {last:?}");
+    }
+}
