@@ -135,3 +135,21 @@ fn wrong_options_are_refused() {
         assert!(errors.contains(named), "{arguments:?}: {errors}");
     }
 }
+
+#[test]
+fn a_temporary_folder_that_can_hold_no_socket_is_said_to_be_the_trouble() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let folder = tempfile::tempdir().unwrap();
+    let long = folder.path().join("l".repeat(120)).into_os_string();
+    let mut odd = folder.path().as_os_str().to_owned().into_vec();
+    odd.extend(b"/\xff");
+    for place in [long, OsString::from_vec(odd)] {
+        std::fs::create_dir(&place).unwrap();
+        let output = demo(&["--rounds", "1"]).env("TMPDIR", &place).output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(1), "{text}");
+        assert!(text.contains("TMPDIR"), "{text}");
+        assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0, "nothing is left behind");
+    }
+}

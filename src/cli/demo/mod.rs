@@ -92,7 +92,9 @@ async fn play(args: &Demo) -> Result<(), Failure> {
             screen.line(&line);
         }
     }
-    table.start().await?;
+    if let Err(failure) = table.start().await {
+        return Err(table.explained(failure).await);
+    }
 
     let (say, mut said) = mpsc::channel(MAX_WAITING);
     let script = Script::new(table.dealer(), table.supervisor(), args.speed, args.seed, say);
@@ -110,7 +112,10 @@ async fn play(args: &Demo) -> Result<(), Failure> {
                 screen.line(&format!("       {words}"));
             },
             () = changed.next() => {}
-            ended = &mut playing => break ended,
+            ended = &mut playing => break match ended {
+                Ok(()) => Ok(()),
+                Err(failure) => Err(table.explained(failure).await),
+            },
         }
         if let Some(screen) = &mut screen {
             screen.show(beside(&table, &follower, &phase));

@@ -4,7 +4,7 @@
 use super::super::ending::Failure;
 use super::super::sim::table::devices;
 use crate::config;
-use crate::control::{self, Act, Answer, client::Client};
+use crate::control::{self, Act, Answer, Request, client::Client};
 use crate::gateway::{self, Rooms};
 use crate::journal;
 use crate::rules::tai_sai::{self, Layout};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{oneshot, watch};
+
+/// A socket's path has 107 bytes at most, and `/TS-07.supervisor.sock` comes after the folder.
+const FOLDER_BYTES_MAX: usize = 107 - 22;
 
 /// The folder holds the socket, the journal and the ptys' links; it goes when the demo ends.
 pub struct DemoTable {
@@ -76,6 +79,13 @@ impl DemoTable {
     /// Makes the folder, the configuration and the devices. The daemon isn't started yet.
     pub fn set_up(layout: Layout, broker_port: u16, speed: f64, seed: u64) -> Result<DemoTable, Failure> {
         let folder = std::env::temp_dir().join(format!("tablegate-demo-{}", std::process::id()));
+        let usable = folder.to_str().is_some_and(|text| text.len() <= FOLDER_BYTES_MAX);
+        if !usable {
+            return Err(Failure::failed(format!(
+                "{}: sockets can't be made there, the name is too long or no UTF-8; let TMPDIR name another folder",
+                folder.display()
+            )));
+        }
         fs::create_dir_all(&folder)
             .and_then(|()| {
                 fs::write(
@@ -139,6 +149,24 @@ impl DemoTable {
             .await
             .map_err(stuck)?;
         self.supervisor().act(Act::OpenVouched {}).await.map(|_done| ())
+    }
+
+    /// What failed, and what the table itself says of it: a dealer who waits in vain doesn't know that the disk is full.
+    pub async fn explained(&self, failure: Failure) -> Failure {
+        let view = async {
+            let mut client = Client::connect(&self.supervisor_socket()).await.ok()?;
+            client.ask(&Request::Look {}).await.ok()?.view().ok()
+        };
+        let Some(view) = view.await else { return failure };
+        let alerts = view.table.situation.alerts.iter().map(|alert| alert.alert.clone());
+        let known: Vec<String> = view.table.fault.clone().into_iter().chain(alerts).collect();
+        if known.is_empty() {
+            return failure;
+        }
+        Failure {
+            text: format!("{}; the table says: {}", failure.text, known.join(", ")),
+            ..failure
+        }
     }
 
     fn why_it_ended(&mut self) -> Failure {
