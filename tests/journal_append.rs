@@ -80,7 +80,8 @@ fn a_failed_append_writes_nothing_and_the_same_number_goes_through_later() {
 /// SQLite goes on writing to a file that has no name any more: all of it would be gone with the daemon.
 #[test]
 fn what_is_written_to_a_file_that_was_deleted_or_replaced_is_not_recorded() {
-    let change: [(&str, fn(&std::path::Path)); 4] = [
+    type Change = fn(&std::path::Path);
+    let changes: [(&str, Change); 4] = [
         ("deleted", |file| std::fs::remove_file(file).unwrap()),
         ("replaced", |file| {
             std::fs::copy(file, file.with_extension("copy")).unwrap();
@@ -93,7 +94,7 @@ fn what_is_written_to_a_file_that_was_deleted_or_replaced_is_not_recorded() {
             std::fs::remove_dir_all(file.parent().unwrap()).unwrap();
         }),
     ];
-    for (what, change) in change {
+    for (what, change) in changes {
         run(async {
             let directory = tempfile::tempdir().unwrap();
             let opened = open(&directory.path().join("j"));
