@@ -252,7 +252,7 @@ impl Ends {
         let rung = self.clock_ms();
         let now = self.now();
         for level in [Level::Closed, Level::Open] {
-            let bell = self.contacts(level, rung)[0].clone();
+            let bell = self.contacts(level, rung)[0];
             self.report_terminal(now, from_device::Body::Contact(bell));
             // Each closing and opening goes out by itself: a newer state of a contact would take the place of one that waits.
             self.pump(

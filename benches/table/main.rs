@@ -75,7 +75,7 @@ fn entry_to_lamps(folder: &Path, rounds: usize) {
     let mut reference = reference::Lamps::start(folder);
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
-        ours.push(play.to_the_lamps(round).entry_to_lamps);
+        ours.push(play.until_the_lamps(round).entry_to_lamps);
         play.finish();
         theirs.push(reference.once());
     }
@@ -100,7 +100,7 @@ fn entry_to_subscriber(folder: &Path, rounds: usize) {
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
     for round in 0..rounds {
         floor.forget();
-        let played = play.to_the_lamps(round);
+        let played = play.until_the_lamps(round);
         let arrived = floor.arrival_of_result(Duration::from_secs(10));
         ours.push(arrived.saturating_duration_since(played.entered));
         play.finish();

@@ -59,7 +59,7 @@ impl Play {
     }
 
     /// A round with every signal a real one has, up to its lit lamps; the entry's way to them is timed.
-    pub fn to_the_lamps(&mut self, number: usize) -> Played {
+    pub fn until_the_lamps(&mut self, number: usize) -> Played {
         self.ends.spin(3);
         self.wait_for_readout("the spins to be seen");
         self.ends.ring();

@@ -38,7 +38,8 @@ impl Subscriber {
                     match event {
                         Happening::Incoming(Packet::SubAck(_)) => ready.send(()).unwrap(),
                         Happening::Incoming(Packet::Publish(publish)) => {
-                            if sender.send((publish.payload.to_vec(), Instant::now())).is_err() {
+                            let sent = sender.send((publish.payload.to_vec(), Instant::now()));
+                            if sent.is_err() {
                                 return;
                             }
                         }

@@ -131,6 +131,9 @@ fn one_table<'a>(option: &str, written: &'a str) -> Result<&'a str, Failure> {
     }
 }
 
+/// Certificate and key, PEM.
+type Identity = (Vec<u8>, Vec<u8>);
+
 impl Where {
     fn floor(&self) -> Result<Floor, Failure> {
         let prefix = match (&self.prefix, &self.site, &self.table) {
@@ -172,7 +175,7 @@ impl Where {
         })
     }
 
-    fn identity(&self) -> Result<Option<(Vec<u8>, Vec<u8>)>, Failure> {
+    fn identity(&self) -> Result<Option<Identity>, Failure> {
         match (&self.certificate, &self.key) {
             (Some(certificate), Some(key)) => Ok(Some((read(certificate)?, read(key)?))),
             (None, _) | (_, None) => Ok(None),
