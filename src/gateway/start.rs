@@ -273,6 +273,8 @@ impl House {
             devices.push((port.kind, Box::new(device)));
         }
         self.reports.send_modify(|reports| reports.links = links);
+        // Lamps hear of a decision first: a round waits for them.
+        devices.sort_by_key(|(kind, _)| std::cmp::Reverse(*kind));
         devices
     }
 
