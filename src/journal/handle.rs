@@ -72,7 +72,7 @@ impl From<StoreError> for AppendError {
 /// What the thread is asked.
 pub(super) enum Command {
     Append {
-        records: Vec<Record>,
+        records: Arc<Vec<Record>>,
         expire: Option<Seqno>,
         ticket: Arc<Ticket>,
         reply: oneshot::Sender<Result<(), AppendError>>,
@@ -163,6 +163,24 @@ pub(super) struct Shared {
     pub(super) commands: SyncSender<Command>,
     pub(super) wanted: Arc<Wanted>,
     pub(super) thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    pub(super) newest: Newest,
+}
+
+/// What the newest append has written, for a reader that is no further behind than that: it need not ask the disk. A latest-value slot of
+/// at most one append's events.
+#[derive(Clone, Default, Debug)]
+pub struct Newest(Arc<Mutex<Arc<Vec<Record>>>>);
+
+impl Newest {
+    /// The durable events of the newest append, oldest first; none before the first.
+    #[must_use]
+    pub fn records(&self) -> Arc<Vec<Record>> {
+        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn set(&self, records: Arc<Vec<Record>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = records;
+    }
 }
 
 impl Shared {
@@ -175,6 +193,13 @@ impl Shared {
     }
 
     pub(super) async fn append(&self, records: Vec<Record>, expire: Option<Seqno>) -> Result<(), AppendError> {
+        let records = Arc::new(records);
+        self.write(Arc::clone(&records), expire).await?;
+        self.newest.set(records);
+        Ok(())
+    }
+
+    async fn write(&self, records: Arc<Vec<Record>>, expire: Option<Seqno>) -> Result<(), AppendError> {
         let ticket = Arc::new(Ticket(AtomicU8::new(Ticket::OPEN)));
         let (reply, mut answer) = oneshot::channel();
         let command = Command::Append {

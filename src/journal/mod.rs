@@ -27,7 +27,7 @@ pub use ballast::{BALLAST_BYTES, Ballast, Room};
 pub use chain::BadRecord;
 pub use error::StoreError;
 pub use fault::{Fault, Faults};
-pub use handle::{APPEND_FAILS_AFTER, AppendError};
+pub use handle::{APPEND_FAILS_AFTER, AppendError, Newest};
 pub use lock::LockError;
 pub use reader::{Infos, ReadError, Readable, Reader};
 pub use row::{Identity, MovedAside};
@@ -251,6 +251,12 @@ impl Journal {
     /// otherwise. Acknowledged, before the last but one checkpoint, older than the retention time, a day's worth once a day.
     pub async fn expirable(&self, now: Timestamp) -> Option<(Seqno, [u8; 32])> {
         self.shared.expirable(now).await
+    }
+
+    /// What the newest append has written.
+    #[must_use]
+    pub fn newest(&self) -> Newest {
+        self.shared.newest.clone()
     }
 
     /// Everything up to `cursor` is acknowledged by a broker. Never blocks; the highest wins; written at most once a second or every

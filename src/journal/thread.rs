@@ -72,6 +72,7 @@ pub(super) fn start(start: Start) -> std::io::Result<Shared> {
         commands,
         wanted,
         thread: Mutex::new(Some(thread)),
+        newest: super::Newest::default(),
     })
 }
 

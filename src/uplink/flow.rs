@@ -213,6 +213,12 @@ impl Session<'_> {
         let Some(leg) = journal.legs.front() else { return };
         let to = self.keeper.newest_of(leg);
         if self.unread_from <= to {
+            if self.keeper.is_in_use(leg)
+                && let Some(page) = Page::of(&journal.newest.records(), self.unread_from, to)
+            {
+                self.take_events(Ok(page));
+                return;
+            }
             self.events_coming = Some(journal.reading.page(leg.journal, self.unread_from, to, PAGE));
         }
     }

@@ -11,7 +11,7 @@ use super::{
     Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, Transport, UplinkConfig, UplinkReport,
     UplinkState,
 };
-use crate::journal::Seqno;
+use crate::journal::{Newest, Seqno};
 use crate::table::event::{Head, Status, TableState};
 use crate::table::input::Condition;
 use crate::time::Clock;
@@ -88,6 +88,8 @@ pub(super) struct JournalAccess {
     pub(super) legs: VecDeque<Leg>,
     /// The journal in use.
     pub(super) in_use: JournalIndex,
+    /// What its newest append wrote.
+    pub(super) newest: Newest,
 }
 
 impl Keeper {
@@ -427,6 +429,7 @@ fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
         ancestry: events.ancestry,
         legs,
         in_use,
+        newest: events.newest,
     })
 }
 

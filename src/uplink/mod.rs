@@ -27,7 +27,7 @@ pub use address::{BrokerAddress, Transport};
 pub use report::{UplinkReport, UplinkState};
 pub use source::{EventSource, Extent, Page, SourceError, SourceOpener};
 
-use crate::journal::{Journal, MovedAside, Seqno};
+use crate::journal::{Journal, MovedAside, Newest, Seqno};
 use crate::table::event::{EventSetAsideReason, Head, TableState};
 use crate::table::input::Condition;
 use crate::time::Clock;
@@ -136,6 +136,8 @@ pub struct EventFeed {
     pub cursor: Seqno,
     /// The newest event that is durable.
     pub head: watch::Receiver<Head>,
+    /// What the newest append wrote: an uplink that has everything before it need not read.
+    pub newest: Newest,
 }
 
 impl EventFeed {
@@ -163,6 +165,7 @@ impl EventFeed {
             ancestry,
             cursor,
             head,
+            newest: journal.newest(),
         }
     }
 }

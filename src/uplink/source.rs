@@ -22,6 +22,17 @@ pub struct Page {
     pub next: Seqno,
 }
 
+impl Page {
+    /// The events from `from` to `to` out of records without gaps that hold `from`; `None` when they don't.
+    pub(super) fn of(records: &[Record], from: Seqno, to: Seqno) -> Option<Page> {
+        let first = records.iter().position(|record| record.seqno == from)?;
+        let wanted = records.iter().skip(first).take_while(|record| record.seqno <= to);
+        let records: Vec<Record> = wanted.cloned().collect();
+        let next = records.last()?.seqno.saturating_add(1);
+        Some(Page { records, next })
+    }
+}
+
 /// What a journal holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Extent {
@@ -126,5 +137,35 @@ impl EventSource for MovedAsideSource {
 
     fn elder(&mut self, _journal_id: &str) -> Option<Box<dyn EventSource>> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_of_the_newest_append_begins_where_it_is_wanted_or_is_none() {
+        let records: Vec<Record> = (7..=9)
+            .map(|seqno| Record {
+                seqno,
+                sha256: [0; 32],
+                bytes: vec![0],
+            })
+            .collect();
+        for (from, to, expected) in [
+            (7, 9, Some((vec![7, 8, 9], 10))),
+            (8, 9, Some((vec![8, 9], 10))),
+            (7, 8, Some((vec![7, 8], 9))),
+            (9, 9, Some((vec![9], 10))),
+            (6, 9, None),
+            (10, 12, None),
+            (8, 7, None),
+        ] {
+            let page = Page::of(&records, from, to);
+            let found = page.map(|page| (page.records.iter().map(|record| record.seqno).collect(), page.next));
+            assert_eq!(found, expected, "{from} to {to}");
+        }
+        assert_eq!(Page::of(&[], 1, 1), None);
     }
 }

@@ -267,6 +267,7 @@ impl Plan {
                 ancestry: self.ancestry,
                 cursor: self.cursor,
                 head: self.memory.head.subscribe(),
+                newest: tablegate::journal::Newest::default(),
             }),
             state: states,
             fault: faults,
