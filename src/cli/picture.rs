@@ -41,6 +41,7 @@ fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
     } else {
         text.push_str(&format!(" {}", row.odds));
     }
+    text.truncate(text.trim_end().len());
     text
 }
 

@@ -35,8 +35,10 @@ pub struct Setup {
     pub pretends: Option<DeviceKind>,
     /// Of the line; retries are timed by it.
     pub baud: u32,
-    /// For faults, dice and boot numbers.
+    /// For faults and dice.
     pub seed: u64,
+    /// From which its boot numbers are made: another one at each start.
+    pub power_on: u32,
 }
 
 impl Setup {
@@ -51,6 +53,7 @@ impl Setup {
             pretends: None,
             baud: 115_200,
             seed,
+            power_on: rand::random(),
         }
     }
 }
@@ -330,8 +333,8 @@ pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M
 
 fn config<M: Model>(setup: &Setup, model: &M, boots: u32) -> DeviceConfig {
     let (kind, lamp_count) = model.kind();
-    // Differs at each boot of each device; what it is doesn't matter.
-    let boot_id = boots.wrapping_mul(0x9e37_79b9) ^ u32::try_from(setup.seed & 0xffff_ffff).unwrap_or(0);
+    // Differs at each boot of each device and at each start of the simulator; what it is decides nothing, so it needs no seed.
+    let boot_id = boots.wrapping_mul(0x9e37_79b9) ^ setup.power_on;
     DeviceConfig {
         kind: setup.pretends.unwrap_or(kind),
         serial_number: setup.serial_number.clone(),

@@ -79,8 +79,8 @@ impl Screen {
     /// A line for a person to follow.
     pub fn line(&mut self, text: &str) {
         let text = match self.pinned {
-            Some(size) => cut(text, usize::from(size.columns)),
-            None => text.to_owned(),
+            Some(size) => wrapped(text, usize::from(size.columns)),
+            None => text.trim_end().to_owned(),
         };
         self.write(&format!("{text}\n"));
     }
@@ -140,6 +140,48 @@ impl Drop for Screen {
     }
 }
 
+/// Lines of at most so many columns, broken between words where there are any; what goes on is indented like the demo's words.
+fn wrapped(text: &str, columns: usize) -> String {
+    const INDENT: &str = "       ";
+    let mut lines = vec![String::new()];
+    for word in text.split_inclusive(' ') {
+        let used = lines.last().map_or(0, |line| line.chars().count());
+        if used > INDENT.len() && used + word.trim_end().chars().count() > columns {
+            lines.push(INDENT.to_owned());
+        }
+        if let Some(line) = lines.last_mut() {
+            line.push_str(word);
+        }
+    }
+    let lines: Vec<&str> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n")
+}
+
 fn cut(text: &str, columns: usize) -> String {
     text.chars().take(columns).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_go_on_below_with_every_word() {
+        for (text, columns, expected) in [
+            ("short", 20, "short"),
+            (
+                "#12  round 3: result one two three",
+                20,
+                "#12  round 3: result\n       one two three",
+            ),
+            (
+                "a-word-that-is-longer-than-the-line",
+                10,
+                "a-word-that-is-longer-than-the-line",
+            ),
+            ("", 10, ""),
+        ] {
+            assert_eq!(wrapped(text, columns), expected);
+        }
+    }
 }

@@ -261,10 +261,12 @@ impl Script {
     async fn until_done(&self, act: Act, words: &str) -> Result<(), Failure> {
         let began = Instant::now();
         self.breathe().await;
-        self.say(words.to_owned()).await;
         loop {
             match self.supervisor.act(act.clone()).await {
-                Ok(_) => return Ok(()),
+                Ok(_) => {
+                    self.say(words.to_owned()).await;
+                    return Ok(());
+                }
                 Err(refused) if began.elapsed() > self.dealer.pace.patience => return Err(refused),
                 Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
             }

@@ -3,14 +3,16 @@
 use crate::cli::ending::{Failure, print};
 use crate::rules::tai_sai::{self, Layout};
 use crate::sim::{
-    Chance, Dealer, Lamps, LampsSetup, Pace, Reader, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup,
+    Chance, Dealer, Lamps, LampsSetup, Pace, Reader, Setup, Terminal, TerminalSetup, TerminalView, Tumbler,
+    TumblerSetup,
 };
+use crate::wire::message::Cover;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// How long the dealer waits for a table that isn't open, before he says so again.
+/// How long the dealer waits for something that should happen in a round, before he gives the round up.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Tumbler, terminal and lamps of a tai-sai table on ptys; with a dealer who plays rounds on them.
@@ -109,7 +111,7 @@ pub fn run(args: &Table) -> Result<(), Failure> {
         });
         let (links, dealer) = started.map_err(|error| {
             Failure::failed(format!(
-                "{}: {error}; --links names a folder that exists",
+                "{}: {error}: --links must name a folder that exists",
                 args.links.display()
             ))
         })?;
@@ -135,12 +137,20 @@ async fn play(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
     if args.rounds == Some(0) {
         return std::future::pending().await;
     }
-    let stuck = |error: crate::sim::Stuck| Failure::failed(format!("the dealer is stuck: {error}; is the table open?"));
     let mut chance = Chance::new(args.seed);
     let mut round = 0u32;
     while args.rounds.is_none_or(|rounds| round < rounds) {
+        wait_until_open(args, dealer).await?;
         let faces = [(); 3].map(|()| chance.face());
-        let played = dealer.play(faces).await.map_err(stuck)?;
+        // A round that a supervisor ends, a lock or a closed table is no reason to go home: the next one is played when it can be.
+        let played = match dealer.play(faces).await {
+            Ok(played) => played,
+            Err(stuck) => {
+                tell(args, &format!("the dealer gives this round up: {stuck}"))?;
+                dealer.tumbler.cover(Cover::On).await;
+                continue;
+            }
+        };
         round = round.saturating_add(1);
         let ms = played.entry_to_lamps.as_millis();
         print(&if args.json {
@@ -158,4 +168,24 @@ async fn play(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
         })?;
     }
     Ok(())
+}
+
+/// The readout of a table that takes no round says so (CLO, TST, LOC, a device away); one that does shows the keys.
+async fn wait_until_open(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
+    let mut terminal = dealer.terminal.watch();
+    let is_open = |view: &TerminalView| view.entry != 0 && view.readout.is_empty();
+    if is_open(&terminal.borrow_and_update()) {
+        return Ok(());
+    }
+    tell(args, "the dealer waits for the table to be open")?;
+    let opened = terminal.wait_for(is_open).await.map(|_view| ());
+    opened.map_err(|_gone| Failure::failed("the simulated terminal has ended"))
+}
+
+fn tell(args: &Table, text: &str) -> Result<(), Failure> {
+    print(&if args.json {
+        format!("{}\n", serde_json::json!({ "note": text }))
+    } else {
+        format!("{text}\n")
+    })
 }

@@ -350,7 +350,12 @@ pub(crate) fn open_vouched(draft: &mut Draft<'_>, person: &Person) -> Answer {
         let (source, passed, vouched, text) = match evidence(draft, check) {
             Evidence::Passed(text) => (Source::gateway(), true, false, text),
             Evidence::Failed(text) => (Source::gateway(), false, false, text),
-            Evidence::None => (Source::person(person), true, true, "vouched for".to_string()),
+            Evidence::None => (
+                Source::person(person),
+                true,
+                true,
+                "opened without questions".to_string(),
+            ),
         };
         if !passed {
             failed.push(format!("{} ({text})", name(check)));

@@ -73,7 +73,8 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
         report.fault_code,
     );
     match draft.phase() {
-        None => opening::tumbler(draft),
+        // What it counted while nobody watched proves no activation.
+        None => draft.seen.opening.count = draft.seen.tumbler.count(),
         Some(Phase::Ready(_) | Phase::Tumbling(_)) => count(draft, Reported::WhileAway),
         Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
             if !same {

@@ -236,6 +236,25 @@ fn without_questions_a_lamp_that_failed_the_walk_keeps_the_table_closed() {
 }
 
 #[test]
+fn what_a_tumbler_counted_while_away_is_no_activation() {
+    for spins in [0, 3, 4711] {
+        play_with(config(), |s| {
+            s.spin_ends(3);
+            s.operator(OperatorAct::BeginOpening);
+            s.offline(DeviceKind::Tumbler);
+            s.tumbler.spins = spins;
+            s.online(DeviceKind::Tumbler);
+            s.wait(2000);
+            assert!(
+                !s.story().contains("OpeningCheckRecorded TUMBLER"),
+                "{spins} spins:\n{}",
+                s.story()
+            );
+        });
+    }
+}
+
+#[test]
 fn only_a_supervisor_opens() {
     play_with(config(), |s| {
         s.act_as(technician(), OperatorAct::OpenVouched);
