@@ -640,7 +640,7 @@ fn example_files_are_accepted() {
         seen.push(name);
     }
     seen.sort();
-    assert_eq!(seen, ["TS-07.toml", "bench.toml", "mirrored.toml"]);
+    assert_eq!(seen, ["TS-07.toml", "bench.toml", "mirrored.toml", "simulated.toml"]);
     let written = std::fs::read_to_string(deploy.join("TS-07.toml")).unwrap();
     assert_eq!(
         written,

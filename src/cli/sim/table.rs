@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long the dealer waits for something that should happen in a round, before he gives the round up.
-const PATIENCE: Duration = Duration::from_secs(15);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Tumbler, terminal and lamps of a tai-sai table on ptys; with a dealer who plays rounds on them.
 #[derive(Args, Debug)]
