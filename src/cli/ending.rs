@@ -96,7 +96,7 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a value as indented JSON with a line break at its end.
 ///
 /// # Errors
-/// As [`print`].
+/// As [`print()`].
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let mut text = serde_json::to_string_pretty(value).map_err(|e| Failure::failed(e.to_string()))?;
     text.push('\n');
