@@ -141,14 +141,14 @@ impl Far {
         }
     }
 
-    /// Fills what the kernel holds for a device that doesn't read.
-    pub fn fill(&self) {
+    /// Keeps full what the kernel holds for a device that doesn't read, as long as it is polled. Filling once is not enough: the
+    /// kernel moves bytes on a little later, and then there is room again.
+    pub async fn keep_full(&self) -> ! {
         let mut near = &self.near;
-        while let Ok(written) = near.write(&[0x55; 256]) {
-            assert_ne!(written, 0);
-        }
-        while let Ok(written) = near.write(&[0x55]) {
-            assert_ne!(written, 0);
+        loop {
+            while near.write(&[0x55; 256]).is_ok() {}
+            while near.write(&[0x55]).is_ok() {}
+            tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
 }
