@@ -212,7 +212,7 @@ fn resolved(done: &Done) -> Vec<Value> {
         .map(|r| match r.outcome {
             Outcome::Won { odds, profit } => json!({"wager": r.wager.area, "stake": r.wager.stake,
                 "outcome": "win", "profit": profit, "odds": odds.pays.to_string()}),
-            Outcome::Lost => {
+            Outcome::Lost | Outcome::Returned => {
                 json!({"wager": r.wager.area, "stake": r.wager.stake, "outcome": "lose", "profit": 0})
             }
         })

@@ -5,6 +5,7 @@
 pub mod chip_and_throw;
 pub mod citation;
 pub mod concordance;
+pub mod machine;
 pub mod odds;
 pub mod sic_bo;
 pub mod tai_sai;

@@ -56,6 +56,17 @@ impl std::fmt::Display for Odds {
     }
 }
 
+/// What a seat has on an area of a layout.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PlacedWager {
+    /// Whose.
+    pub seat: u8,
+    /// The area's id.
+    pub area: &'static str,
+    /// Cents, 1 to [`MAX_STAKE`].
+    pub stake: u64,
+}
+
 /// What became of a wager.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Outcome {

@@ -7,13 +7,13 @@ mod operation;
 #[cfg(test)]
 mod tests;
 
-pub use operation::{
-    Cause, Dice, Done, Effect, GameEnd, Operation, Outcome, PlacedWager, Refusal, Resolved, Tumbler, VoidPolicy,
-};
+pub use operation::{Cause, Dice, Done, Effect, GameEnd, Operation, Outcome, Refusal, Resolved, Tumbler, VoidPolicy};
 
 use super::{Paytable, wager};
-use crate::rules::citation::{Citation, qld_1995};
+use crate::rules::citation::qld_1995;
+use crate::rules::machine::refuse;
 use crate::rules::tai_sai::{are_faces, sorted};
+pub use crate::rules::wager::PlacedWager;
 use crate::rules::wager::{self as chips, MAX_STAKE};
 
 /// What a machine is told once.
@@ -63,10 +63,6 @@ pub struct Machine {
 }
 
 type Answered = Result<Done, Refusal>;
-
-fn refuse(cause: Cause, rule: Citation) -> Answered {
-    Err(Refusal { cause, rule })
-}
 
 impl Machine {
     /// A table with bets open.

@@ -1,8 +1,8 @@
 //! The words of the law's machine: what people do, what follows, why it is refused. PURE.
 
-use crate::rules::citation::Citation;
+use crate::rules::machine;
 use crate::rules::sic_bo::call;
-use crate::rules::wager;
+use crate::rules::wager::{self, PlacedWager};
 
 /// The tumbler that is fitted.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -86,17 +86,6 @@ pub enum Operation {
     Void,
 }
 
-/// What a seat has on an area.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct PlacedWager {
-    /// Whose.
-    pub seat: u8,
-    /// The area's id.
-    pub area: &'static str,
-    /// Cents, 1 to [`wager::MAX_STAKE`].
-    pub stake: u64,
-}
-
 /// A wager that was decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resolved {
@@ -116,15 +105,7 @@ pub enum Outcome {
 }
 
 /// What follows from an operation that was accepted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Done {
-    /// Wagers decided by it.
-    pub resolved: Vec<Resolved>,
-    /// What people have to do or to know.
-    pub effects: Vec<Effect>,
-    /// How the game ended, if it did.
-    pub game_end: Option<GameEnd>,
-}
+pub type Done = machine::Done<Resolved, Effect, GameEnd>;
 
 /// Something that people have to do or to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -153,21 +134,7 @@ impl std::fmt::Display for GameEnd {
 }
 
 /// Why an operation is refused; nothing has changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// What is wrong.
-    pub cause: Cause,
-    /// The rule behind it.
-    pub rule: Citation,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.cause.text(), self.rule)
-    }
-}
-
-impl std::error::Error for Refusal {}
+pub type Refusal = machine::Refusal<Cause>;
 
 /// What is wrong with an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -198,10 +165,8 @@ pub enum Cause {
     NoVoidInTheRules,
 }
 
-impl Cause {
-    /// A few words for a person.
-    #[must_use]
-    pub fn text(self) -> &'static str {
+impl machine::Cause for Cause {
+    fn text(self) -> &'static str {
         match self {
             Cause::OutOfOrder => "this can't happen at this point of the game",
             Cause::BetsClosed => "bets are closed",

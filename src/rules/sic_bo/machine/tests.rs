@@ -1,8 +1,10 @@
 //! What the traces don't show: chips, the call before the spin, the house's policy, every order of acts.
 
 use super::*;
+use crate::rules::machine::testing::{all, explore, performs, refused};
 use crate::rules::sic_bo::paytable::tests::like_new_zealand;
-use std::collections::HashSet;
+
+performs!();
 
 fn machine(tumbler: Tumbler, void: VoidPolicy) -> Machine {
     Machine::new(Settings {
@@ -25,23 +27,6 @@ fn announce(faces: [u8; 3]) -> Operation {
         faces,
         dice: Dice::Flat,
     }
-}
-
-fn all(machine: &mut Machine, operations: &[Operation]) -> Done {
-    let mut last = Done::default();
-    for operation in operations {
-        last = machine
-            .perform(operation)
-            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
-    }
-    last
-}
-
-fn refused(machine: &mut Machine, operation: &Operation) -> Cause {
-    let before = machine.clone();
-    let cause = machine.perform(operation).expect_err("refused").cause;
-    assert_eq!(*machine, before, "{operation:?} was refused and changed something");
-    cause
 }
 
 #[test]
@@ -153,28 +138,12 @@ fn whatever_is_done_no_result_comes_before_call_and_spin() {
         announce([0, 1, 2]),
     ];
     for tumbler in [Tumbler::Covered, Tumbler::Open] {
-        let mut open = vec![machine(tumbler, VoidPolicy::None)];
-        let mut seen = HashSet::new();
-        while let Some(before) = open.pop() {
-            if !seen.insert(before.clone()) {
-                continue;
+        let reached = explore(machine(tumbler, VoidPolicy::None), &every, |before, _, _, done| {
+            if done.game_end.is_some() {
+                assert_ne!(before.phase(), Phase::Betting);
+                assert_eq!(before.tumbled(), Tumbled::Yes);
             }
-            let mut accepted = 0;
-            for operation in &every {
-                let mut after = before.clone();
-                if let Ok(done) = after.perform(operation) {
-                    accepted += 1;
-                    if done.game_end.is_some() {
-                        assert_ne!(before.phase(), Phase::Betting);
-                        assert_eq!(before.tumbled(), Tumbled::Yes);
-                    }
-                    open.push(after);
-                } else {
-                    assert_eq!(after, before);
-                }
-            }
-            assert!(accepted > 0, "no way on: {before:?}");
-        }
-        eprintln!("{}: {} states", tumbler.name(), seen.len());
+        });
+        reached.each_leads_to(|m| m.phase() == Phase::Betting);
     }
 }

@@ -18,6 +18,7 @@ pub use wagers::{MAX_STAKE, Outcome, PlacedWager, Resolved};
 
 use super::{Layout, Style, VoidReason, winners};
 use crate::rules::citation::Citation;
+use crate::rules::machine::refuse;
 use std::collections::BTreeSet;
 use wagers::Chips;
 
@@ -164,10 +165,6 @@ pub struct Machine {
 }
 
 type Answered = Result<Done, Refusal>;
-
-fn refuse(cause: Cause, rule: Citation) -> Answered {
-    Err(Refusal { cause, rule })
-}
 
 impl Machine {
     /// A table that is not open.

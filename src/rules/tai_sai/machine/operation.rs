@@ -1,7 +1,7 @@
 //! The words of the law's machine: what people do, what follows, why it is refused. PURE.
 
 use super::wagers::Resolved;
-use crate::rules::citation::Citation;
+use crate::rules::machine;
 use crate::rules::tai_sai::{VoidReason, call};
 
 /// Who does it, as far as the rules tell people apart.
@@ -215,15 +215,7 @@ pub enum Operation {
 }
 
 /// What follows from an operation that was accepted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Done {
-    /// Wagers decided by it.
-    pub resolved: Vec<Resolved>,
-    /// What people have to do or to know.
-    pub effects: Vec<Effect>,
-    /// How the game ended, if it did.
-    pub game_end: Option<GameEnd>,
-}
+pub type Done = machine::Done<Resolved, Effect, GameEnd>;
 
 /// Something that people have to do or to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -271,21 +263,7 @@ impl std::fmt::Display for GameEnd {
 }
 
 /// Why an operation is refused; nothing has changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// What is wrong.
-    pub cause: Cause,
-    /// The rule behind it.
-    pub rule: Citation,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.cause.text(), self.rule)
-    }
-}
-
-impl std::error::Error for Refusal {}
+pub type Refusal = machine::Refusal<Cause>;
 
 /// What is wrong with an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -346,10 +324,8 @@ pub enum Cause {
     NoWagersOnLayout,
 }
 
-impl Cause {
-    /// A few words for a person.
-    #[must_use]
-    pub fn text(self) -> &'static str {
+impl machine::Cause for Cause {
+    fn text(self) -> &'static str {
         match self {
             Cause::AlreadyOpen => "the table is open already",
             Cause::NotAuthorised => "another role has to do this",

@@ -1,7 +1,10 @@
 //! What the round traces don't show: chips, the dice going round, every void reason in every phase.
 
 use super::*;
+use crate::rules::machine::testing::{all, performs, refused};
 use crate::rules::tai_sai::outcomes;
+
+performs!();
 
 fn machine(style: Style) -> Machine {
     Machine::new(Settings {
@@ -44,24 +47,6 @@ fn offer(seat: u8, areas: &[&str]) -> Operation {
     }
 }
 
-/// Does all of these, each of which must be accepted; gives what followed from the last.
-fn all(machine: &mut Machine, operations: &[Operation]) -> Done {
-    let mut last = Done::default();
-    for operation in operations {
-        last = machine
-            .perform(operation)
-            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
-    }
-    last
-}
-
-fn refused(machine: &mut Machine, operation: &Operation) -> Cause {
-    let before = machine.clone();
-    let cause = machine.perform(operation).expect_err("refused").cause;
-    assert_eq!(*machine, before, "{operation:?} was refused and changed something");
-    cause
-}
-
 fn enter(faces: [u8; 3]) -> Vec<Operation> {
     let mut operations: Vec<_> = faces.iter().map(|face| Operation::Key(*face)).collect();
     operations.push(Operation::Enter);
@@ -99,7 +84,7 @@ fn chips_win_what_their_area_pays_in_cents() {
         .iter()
         .map(|r| match r.outcome {
             Outcome::Won { odds, profit } => (r.wager.seat, r.wager.area, odds.pays, profit),
-            Outcome::Lost => panic!("{r:?}"),
+            Outcome::Lost | Outcome::Returned => panic!("{r:?}"),
         })
         .collect();
     assert_eq!(

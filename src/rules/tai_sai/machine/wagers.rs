@@ -3,18 +3,7 @@
 use super::operation::{Cause, Refusal};
 use crate::rules::citation::nz_div_9;
 use crate::rules::tai_sai::{Layout, Odds, wager};
-pub use crate::rules::wager::MAX_STAKE;
-
-/// What a seat has on an area.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PlacedWager {
-    /// Whose.
-    pub seat: u8,
-    /// The area's id.
-    pub area: &'static str,
-    /// Cents, 1 to [`MAX_STAKE`].
-    pub stake: u64,
-}
+pub use crate::rules::wager::{MAX_STAKE, Outcome, PlacedWager};
 
 /// A wager that was decided.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,20 +12,6 @@ pub struct Resolved {
     pub wager: PlacedWager,
     /// What became of it.
     pub outcome: Outcome,
-}
-
-/// What became of a wager.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
-    /// The stake is taken.
-    Lost,
-    /// The stake stays with the player, and the casino adds to it.
-    Won {
-        /// At these odds.
-        odds: Odds,
-        /// Cents beside the stake.
-        profit: u64,
-    },
 }
 
 /// The chips on the layout.
@@ -105,12 +80,7 @@ impl Chips {
         std::mem::take(&mut self.placed)
             .into_iter()
             .map(|wager| {
-                let outcome = paid(wager.area, faces, layout)
-                    .and_then(|odds| {
-                        let profit = odds.profit(wager.stake)?;
-                        Some(Outcome::Won { odds, profit })
-                    })
-                    .unwrap_or(Outcome::Lost);
+                let outcome = paid(wager.area, faces, layout).map_or(Outcome::Lost, |odds| odds.won(wager.stake));
                 Resolved { wager, outcome }
             })
             .collect()

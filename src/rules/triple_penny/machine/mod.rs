@@ -16,7 +16,8 @@ pub use operation::{
 };
 
 use super::{Area, Display, Spun};
-use crate::rules::citation::{Citation, qld_1998};
+use crate::rules::citation::qld_1998;
+use crate::rules::machine::refuse;
 use crate::rules::two_up::Wager;
 use coins::Person;
 use std::collections::BTreeMap;
@@ -156,10 +157,6 @@ pub struct Machine {
 }
 
 type Answered = Result<Done, Refusal>;
-
-fn refuse(cause: Cause, rule: Citation) -> Answered {
-    Err(Refusal { cause, rule })
-}
 
 fn done(effect: Effect) -> Done {
     Done {

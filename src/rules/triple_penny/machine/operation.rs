@@ -1,6 +1,6 @@
 //! The words of the law's machine: what people do, what follows, why it is refused. PURE.
 
-use crate::rules::citation::Citation;
+use crate::rules::machine;
 use crate::rules::triple_penny::{Display, InvalidReason, Spun};
 use crate::rules::two_up::{Resolved, Side};
 
@@ -198,15 +198,7 @@ pub enum Operation {
 }
 
 /// What follows from an operation that was accepted.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Done {
-    /// Wagers decided or given back by it.
-    pub resolved: Vec<Resolved>,
-    /// What people have to do or to know.
-    pub effects: Vec<Effect>,
-    /// How the game ended, if it did.
-    pub game_end: Option<GameEnd>,
-}
+pub type Done = machine::Done<Resolved, Effect, GameEnd>;
 
 /// Something that people have to do or to know.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -283,21 +275,7 @@ impl GameEnd {
 }
 
 /// Why an operation is refused; nothing has changed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Refusal {
-    /// What is wrong.
-    pub cause: Cause,
-    /// The rule behind it.
-    pub rule: Citation,
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.cause.text(), self.rule)
-    }
-}
-
-impl std::error::Error for Refusal {}
+pub type Refusal = machine::Refusal<Cause>;
 
 /// What is wrong with an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -374,10 +352,8 @@ pub enum Cause {
     ForeignCoin,
 }
 
-impl Cause {
-    /// A few words for a person.
-    #[must_use]
-    pub fn text(self) -> &'static str {
+impl machine::Cause for Cause {
+    fn text(self) -> &'static str {
         match self {
             Cause::NoSpinner => "nobody has the coins",
             Cause::NoGame => "the game is decided and the next has not begun",

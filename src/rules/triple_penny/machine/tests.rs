@@ -1,10 +1,12 @@
 //! What the traces don't show, and every state that can be reached.
 
 use super::*;
+use crate::rules::machine::testing::{all, explore, performs, refused};
 use crate::rules::triple_penny::InvalidReason;
 use crate::rules::two_up::{ONE_DOLLAR, Resolved, Side, WagerName};
 use crate::rules::wager::{MAX_STAKE, Outcome};
-use std::collections::HashMap;
+
+performs!();
 
 fn settings() -> Settings {
     Settings {
@@ -51,24 +53,6 @@ fn direct(ground: Ground) -> Operation {
         ground,
         by: Role::FloorManager,
     }
-}
-
-/// Does all of these, each of which must be accepted; gives what followed from the last.
-fn all(machine: &mut Machine, operations: &[Operation]) -> Done {
-    let mut last = Done::default();
-    for operation in operations {
-        last = machine
-            .perform(operation)
-            .unwrap_or_else(|refusal| panic!("{operation:?}: {refusal}"));
-    }
-    last
-}
-
-fn refused(machine: &mut Machine, operation: &Operation) -> Cause {
-    let before = machine.clone();
-    let cause = machine.perform(operation).expect_err("refused").cause;
-    assert_eq!(*machine, before, "{operation:?} was refused and changed something");
-    cause
 }
 
 /// A call and a spin for each of these.
@@ -234,7 +218,7 @@ fn every_operation() -> Vec<Operation> {
     every
 }
 
-fn check(operation: &Operation, after: &Machine, done: &Done) {
+fn check(_before: &Machine, operation: &Operation, after: &Machine, done: &Done) {
     assert!(after.hits() <= 3);
     let in_bonus_area: Vec<Side> = after
         .player_wagers()
@@ -274,40 +258,7 @@ fn check(operation: &Operation, after: &Machine, done: &Done) {
 
 #[test]
 fn every_state_leads_on_and_none_pays_twice() {
-    let every = every_operation();
-    let mut numbers = HashMap::from([(machine(), 0)]);
-    let mut states = vec![machine()];
-    let mut back: Vec<Vec<usize>> = vec![Vec::new()];
-    let mut at = 0;
-    while at < states.len() {
-        for operation in &every {
-            let before = states[at].clone();
-            let mut after = before.clone();
-            match after.perform(operation) {
-                Err(_) => assert_eq!(after, before, "{operation:?} was refused and changed something"),
-                Ok(done) => {
-                    check(operation, &after, &done);
-                    let next = *numbers.entry(after.clone()).or_insert_with(|| {
-                        states.push(after);
-                        back.push(Vec::new());
-                        states.len() - 1
-                    });
-                    back[next].push(at);
-                }
-            }
-        }
-        at += 1;
-    }
-    // From every state some order of acts brings a full set of coins to the next spinner.
-    let mut leads_on = vec![false; states.len()];
-    let is_goal = |m: &Machine| m.phase() == Phase::Select && m.coins_missing() == 0;
-    let mut open: Vec<usize> = (0..states.len()).filter(|at| is_goal(&states[*at])).collect();
-    while let Some(state) = open.pop() {
-        if !std::mem::replace(&mut leads_on[state], true) {
-            open.extend(&back[state]);
-        }
-    }
-    let stuck = states.iter().zip(&leads_on).find(|(_, leads_on)| !**leads_on);
-    assert!(stuck.is_none(), "no way on: {stuck:?}");
-    eprintln!("{} states of {} operations", states.len(), every.len());
+    let reached = explore(machine(), &every_operation(), check);
+    // A full set of coins comes to the next spinner.
+    reached.each_leads_to(|m| m.phase() == Phase::Select && m.coins_missing() == 0);
 }

@@ -13,7 +13,8 @@ mod tests;
 pub use operation::{Cause, Decision, Done, Effect, GameEnd, Operation, Refusal, Role, TakeOver};
 
 use super::{Counts, DICE_OF_A_SET, Light};
-use crate::rules::citation::{Citation, qld_sch_13};
+use crate::rules::citation::qld_sch_13;
+use crate::rules::machine::refuse;
 use crate::rules::two_up::Wager;
 use spinner::Tenure;
 use std::collections::{BTreeMap, BTreeSet};
@@ -142,10 +143,6 @@ pub struct Machine {
 }
 
 type Answered = Result<Done, Refusal>;
-
-fn refuse(cause: Cause, rule: Citation) -> Answered {
-    Err(Refusal { cause, rule })
-}
 
 fn done(effects: &[Effect]) -> Done {
     Done {
