@@ -11,7 +11,7 @@
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tablegate::device::{self, DeviceHandle, PortConfig, Wish};
+use tablegate::device::{self, DeviceHandle, PortConfig, TumblerBuild, Wish};
 use tablegate::sim::{Dealer, Lamps, LampsSetup, Pace, Setup, Stuck, Terminal, TerminalSetup, Tumbler, TumblerSetup};
 use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{Arrival, Contact, Cover, DeviceKind, Input, Motion};
@@ -151,6 +151,7 @@ async fn a_dealer_plays_rounds_and_presses_again_when_it_was_too_early() {
             baud: 115_200,
             table: "TS-07".to_owned(),
             lamps_needed: 0,
+            tumbler: TumblerBuild::Covered,
         };
         device::start(config, sender.clone(), Arc::clone(&clock))
     };

@@ -12,7 +12,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tablegate::device::{self, DeviceHandle, PortConfig, Wish};
+use tablegate::device::{self, DeviceHandle, PortConfig, TumblerBuild, Wish};
 use tablegate::sim::{
     Faults, Garble, Hearing, Lamps, LampsSetup, Reader, Setup, Spun, StuckAt, Terminal, TerminalSetup, Tumbler,
     TumblerSetup,
@@ -54,6 +54,7 @@ impl Desk {
             baud: 115_200,
             table: "TS-07".to_owned(),
             lamps_needed: if kind == DeviceKind::LayoutLamps { 50 } else { 0 },
+            tumbler: TumblerBuild::Covered,
         };
         let handle = device::start(config, sender, Arc::new(RealTime(Instant::now())));
         Desk { handle, inputs }

@@ -8,7 +8,7 @@ use super::value::shown;
 use super::written::{Device, Written};
 use super::{Config, FileReader};
 use crate::control::ControlConfig;
-use crate::device::PortConfig;
+use crate::device::{PortConfig, TumblerBuild};
 use crate::display::DisplayConfig;
 use crate::gateway::{ClockSource, GatewayConfig};
 use crate::journal::JournalConfig;
@@ -210,6 +210,7 @@ impl Converter<'_> {
                     DeviceKind::LayoutLamps => lamp_map::lamps_needed(&game?.lamp_map),
                     DeviceKind::Tumbler | DeviceKind::Terminal | DeviceKind::ResultLights => 0,
                 },
+                tumbler: TumblerBuild::Covered,
             })
         };
         devices.iter().map(config).collect()

@@ -127,7 +127,7 @@ fn bits(value: &DeValue<'_>) -> Result<Vec<u16>, String> {
     Ok(bits)
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+pub(super) fn line_of(text: &str, offset: usize) -> usize {
     let before = text.as_bytes().iter().take(offset);
     before.filter(|byte| **byte == b'\n').count() + 1
 }

@@ -12,6 +12,7 @@ mod lamp_map;
 mod layers;
 mod mqtt;
 mod names;
+mod paytable;
 mod ports;
 mod problem;
 mod template;

@@ -22,7 +22,7 @@ use crate::table::event::DeviceOfflineReason;
 use crate::table::indicators::DeviceCommand;
 use crate::table::input::Arrival;
 use crate::time::{Clock, Uptime};
-use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostState, Oddity, TumblerBuild};
+use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostState, Oddity};
 
 use super::back_off::{BackOff, NOISY};
 use super::flood::Flood;
@@ -410,7 +410,7 @@ fn host(config: &PortConfig) -> Host {
         table: config.table.clone(),
         hold_ms: DEFAULT_HOLD_MS,
         baud: config.baud,
-        tumbler: TumblerBuild::Covered,
+        tumbler: config.tumbler,
     };
     Host::new(config, rand::random())
 }

@@ -19,6 +19,7 @@ use crate::table::indicators::{DeviceCommand, LampPicture, Readout, TumblerWish}
 use crate::table::input::{Arrival, DeviceKind};
 use crate::time::Clock;
 
+pub use crate::wire::session::TumblerBuild;
 pub use report::{Counts, Identity, Kind, LinkReport, LinkState, RoundTrip};
 
 /// A port and what is expected behind it.
@@ -34,6 +35,8 @@ pub struct PortConfig {
     pub table: String,
     /// How many lamps the device must drive to show the layout; 0 for a device without.
     pub lamps_needed: u32,
+    /// How a tumbler is built, which decides when its dice may be known; of no matter for other devices.
+    pub tumbler: TumblerBuild,
 }
 
 /// What a device should show or obey: the whole of it, never a difference.

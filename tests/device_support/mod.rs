@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{PtyMaster, grantpt, posix_openpt, ptsname_r, unlockpt};
-use tablegate::device::{DeviceHandle, LinkReport, PortConfig, start};
+use tablegate::device::{DeviceHandle, LinkReport, PortConfig, TumblerBuild, start};
 use tablegate::table::input::{Arrival, DeviceKind, Input};
 use tablegate::time::{Clock, Timestamp, Uptime};
 use tablegate::wire::message::{self as wire, from_device, to_device};
@@ -399,6 +399,7 @@ pub fn config(kind: DeviceKind, path: &Path) -> PortConfig {
         baud: BAUD,
         table: "TS-07".into(),
         lamps_needed: if kind == DeviceKind::LayoutLamps { 50 } else { 0 },
+        tumbler: TumblerBuild::Covered,
     }
 }
 

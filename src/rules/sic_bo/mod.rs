@@ -37,6 +37,17 @@ pub fn areas() -> &'static [&'static str] {
     tai_sai::areas(Layout::Appendix1)
 }
 
+/// The areas in canonical form, for a digest: one id a line, in the order of [`areas`].
+#[must_use]
+pub fn areas_text() -> String {
+    let mut text = "sic-bo areas\n".to_owned();
+    for id in areas() {
+        text.push_str(id);
+        text.push('\n');
+    }
+    text
+}
+
 /// The wager with this id.
 #[must_use]
 pub fn wager(id: &str) -> Option<(&'static str, Wager)> {

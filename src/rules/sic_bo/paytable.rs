@@ -4,6 +4,7 @@ use super::{areas, wager};
 use crate::rules::tai_sai::Wager;
 use crate::rules::wager::Odds;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 
 /// What every wager pays.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -78,6 +79,27 @@ impl Paytable {
         }
     }
 
+    /// What each area pays in canonical form, for a digest: one line an area, in the order of [`areas`]. A face value's line has
+    /// its odds for one, two and three dice.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = "sic-bo paytable\n".to_owned();
+        for id in areas() {
+            let odds: &[Odds] = match self.pays.get(id) {
+                Some(Pays::Always(odds)) => std::slice::from_ref(odds),
+                Some(Pays::ByDice(odds)) => odds,
+                None => &[],
+            };
+            text.push_str(id);
+            for odds in odds {
+                // Writing to a String can't fail.
+                let _ = write!(text, " {}/{}", odds.pays, odds.per);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
     /// What this wager pays for these faces; `None` when it loses or isn't there.
     #[must_use]
     pub fn pays(&self, id: &str, faces: [u8; 3]) -> Option<Odds> {
@@ -130,6 +152,14 @@ pub(super) mod tests {
             }
         }
         assert_eq!(table.pays("odd", [1, 2, 4]), None);
+    }
+
+    #[test]
+    fn its_text_has_every_area_with_what_it_pays() {
+        let text = Paytable::new(like_new_zealand()).unwrap().text();
+        assert_eq!(text.lines().count(), 51);
+        assert!(text.starts_with("sic-bo paytable\nsmall 1/1\nbig 1/1\ntriple_1 180/1\n"), "{text}");
+        assert!(text.ends_with("\nface_6 1/1 2/1 12/1\n"), "{text}");
     }
 
     #[test]
