@@ -30,6 +30,8 @@ pub struct Ends {
     pub terminal: End,
     pub lamps: End,
     pub spins: u32,
+    /// The count of the newest status that the gateway has acknowledged.
+    spins_acknowledged: u32,
     pub cover: Cover,
     pub bells: u32,
     pub entry: u32,
@@ -95,6 +97,7 @@ impl Ends {
             terminal: End::new(DeviceKind::Terminal, 0, &folder.join("terminal"), uptime_base),
             lamps: End::new(DeviceKind::LayoutLamps, lamp_count, &folder.join("lamps"), uptime_base),
             spins: 1_000,
+            spins_acknowledged: 0,
             cover: Cover::On,
             bells: 0,
             entry: 0,
@@ -215,6 +218,7 @@ impl Ends {
                 let end = self.end(which);
                 end.unacknowledged = end.unacknowledged.saturating_sub(1);
             }
+            DeviceEvent::Acknowledged(from_device::Body::Tumbler(status)) => self.spins_acknowledged = status.spins,
             DeviceEvent::SessionEnded | DeviceEvent::HostGone => self.end(which).unacknowledged = 0,
             _ => {}
         }
@@ -282,5 +286,10 @@ impl Ends {
     /// Everything that the terminal sent has been acknowledged: the next frame goes out at once.
     pub fn terminal_is_idle(&self) -> bool {
         self.terminal.unacknowledged == 0
+    }
+
+    /// Every spin of the tumbler has been acknowledged: what another device sends now arrives after it.
+    pub fn spins_are_known(&self) -> bool {
+        self.spins_acknowledged == self.spins
     }
 }

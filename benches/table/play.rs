@@ -64,7 +64,7 @@ impl Play {
     /// A round with every signal a real one has, up to its lit lamps; the entry's way to them is timed.
     pub fn until_the_lamps(&mut self, number: usize) -> Played {
         self.ends.spin(3);
-        self.wait_for_readout("the spins to be seen");
+        self.wait_for_the_spins();
         self.ends.ring();
         self.ends.set_cover(Cover::Off);
         let uncovered = Instant::now();
@@ -88,7 +88,7 @@ impl Play {
             self.ends.set_cover(Cover::Unspecified);
         }
         self.ends.spin(3);
-        self.wait_for_readout("the spins to be seen");
+        self.wait_for_the_spins();
         let before = self.ends.entry;
         self.ends.ring();
         // Keys of the entry before the bell don't count.
@@ -163,10 +163,9 @@ impl Play {
             .pump("time to pass", time + PATIENCE, |_| began.elapsed() >= time);
     }
 
-    fn wait_for_readout(&mut self, what: &str) {
-        // The tumbler's report has been acknowledged once its line is quiet; a bell before it would come without a tumble.
-        let began = Instant::now();
+    /// A bell before the spins are known would come without a tumble.
+    fn wait_for_the_spins(&mut self) {
         self.ends
-            .pump(what, PATIENCE, |_| began.elapsed() > Duration::from_millis(2));
+            .pump("the spins to be acknowledged", PATIENCE, Ends::spins_are_known);
     }
 }
