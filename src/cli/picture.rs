@@ -1,4 +1,4 @@
-//! The layout of a tai-sai table drawn in text, its lit areas standing out: in colour, or in brackets without.
+//! The layout of a tai-sai or sic-bo table drawn in text, its lit areas standing out: in colour, or in brackets without.
 
 use crate::rules::tai_sai::Layout;
 use std::collections::BTreeSet;
@@ -12,6 +12,21 @@ pub enum Paint {
     Plain,
 }
 
+/// Whose areas are drawn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Board {
+    /// Tai-sai's, with what they pay.
+    TaiSai(Layout),
+    /// Sic-bo's: what they pay is each casino's own.
+    SicBo,
+}
+
+impl From<Layout> for Board {
+    fn from(layout: Layout) -> Board {
+        Board::TaiSai(layout)
+    }
+}
+
 /// One row of areas: a label, the areas (id, what is written on it), what they pay.
 struct Row {
     label: &'static str,
@@ -21,8 +36,16 @@ struct Row {
 
 /// The picture, a line a row, each at most 56 columns wide.
 #[must_use]
-pub fn lines(layout: Layout, lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
-    rows(layout).iter().map(|row| line(row, lit, paint)).collect()
+pub fn lines(board: impl Into<Board>, lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
+    let rows = match board.into() {
+        Board::TaiSai(layout) => rows(layout),
+        Board::SicBo => {
+            let mut rows = rows(Layout::Appendix1);
+            rows.iter_mut().for_each(|row| row.odds = "");
+            rows
+        }
+    };
+    rows.iter().map(|row| line(row, lit, paint)).collect()
 }
 
 fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
@@ -36,10 +59,10 @@ fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
         };
         text.push_str(&cell);
     }
-    if paint == Paint::Colour {
-        text.push_str(&format!(" \x1b[2m{}\x1b[0m", row.odds));
-    } else {
-        text.push_str(&format!(" {}", row.odds));
+    match paint {
+        _ if row.odds.is_empty() => {}
+        Paint::Colour => text.push_str(&format!(" \x1b[2m{}\x1b[0m", row.odds)),
+        Paint::Plain => text.push_str(&format!(" {}", row.odds)),
     }
     text.truncate(text.trim_end().len());
     text
@@ -162,6 +185,13 @@ mod tests {
             areas.sort();
             assert_eq!(drawn, areas);
         }
+    }
+
+    #[test]
+    fn sic_bo_shows_its_areas_and_no_odds() {
+        let drawn = lines(Board::SicBo, &BTreeSet::from(["big".to_owned()]), Paint::Plain).join("\n");
+        assert!(drawn.contains("[BIG 11-17]") && drawn.contains("222"), "{drawn}");
+        assert!(!drawn.contains(":1"), "{drawn}");
     }
 
     #[test]

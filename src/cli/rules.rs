@@ -5,8 +5,9 @@ mod incidents;
 mod odds;
 
 use super::ending::{Failure, in_colour, print, print_json};
-use super::picture::{self, Paint};
+use super::picture::{self, Board, Paint};
 use crate::rules::RULES_VERSION;
+use crate::rules::sic_bo;
 use crate::rules::tai_sai::{self, Layout, wager};
 use crate::table::rejection::{CODES, Code};
 use clap::{Args, Subcommand, ValueEnum};
@@ -24,7 +25,9 @@ pub struct Rules {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Areas, odds, call and rules for three dice.
-    #[command(after_help = "Example:\n  tablegate rules outcome 1 3 6 --layout appendix-2")]
+    #[command(
+        after_help = "Examples:\n  tablegate rules outcome 1 3 6 --layout appendix-2\n  tablegate rules outcome 3 3 6 --game sic-bo"
+    )]
     Outcome(Outcome),
     /// What a code on the readout means, and what to do.
     #[command(after_help = "Example:\n  tablegate rules why E07")]
@@ -56,12 +59,24 @@ struct Outcome {
     /// What the three dice show, in any order.
     #[arg(value_name = "FACE", num_args = 3, required = true, value_parser = clap::value_parser!(u8).range(1..=6))]
     faces: Vec<u8>,
-    /// The table's layout.
+    /// The game. What sic-bo's areas pay stands in no instrument at hand, so it isn't told.
+    #[arg(long, value_enum, default_value_t = DiceGameName::TaiSai)]
+    game: DiceGameName,
+    /// The layout of a tai-sai table.
     #[arg(long, value_enum, default_value_t = LayoutName::Appendix1)]
     layout: LayoutName,
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// Games whose results are three dice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum DiceGameName {
+    /// New Zealand Division 9.
+    TaiSai,
+    /// Queensland.
+    SicBo,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -101,18 +116,20 @@ pub fn run(rules: Rules) -> Result<(), Failure> {
 #[derive(Serialize, Debug)]
 struct Said {
     game: &'static str,
-    layout: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<&'static str>,
     faces: [u8; 3],
     total: u8,
     call: String,
     areas: Vec<SaidArea>,
-    rules: [&'static str; 3],
+    rules: Vec<&'static str>,
     rules_version: &'static str,
 }
 
 #[derive(Serialize, Debug)]
 struct SaidArea {
     id: &'static str,
+    /// 0 per 0: not known.
     pays: u32,
     per: u32,
     rule: &'static str,
@@ -121,7 +138,22 @@ struct SaidArea {
 /// Beside the rule of each wager: the call, the lamps, the odds.
 const RULES: [&str; 3] = ["NZ Div 9 r6.3", "NZ Div 9 r3.3(b)", wager::ODDS_RULE];
 
-fn say(faces: [u8; 3], layout: Layout) -> Said {
+/// What of a table is asked about.
+fn board(outcome: &Outcome) -> Board {
+    match outcome.game {
+        DiceGameName::TaiSai => Board::TaiSai(outcome.layout.into()),
+        DiceGameName::SicBo => Board::SicBo,
+    }
+}
+
+fn say(faces: [u8; 3], board: Board) -> Said {
+    match board {
+        Board::TaiSai(layout) => say_tai_sai(faces, layout),
+        Board::SicBo => say_sic_bo(faces),
+    }
+}
+
+fn say_tai_sai(faces: [u8; 3], layout: Layout) -> Said {
     let areas = wager::wagers(layout)
         .iter()
         .filter_map(|(id, wager)| {
@@ -136,12 +168,31 @@ fn say(faces: [u8; 3], layout: Layout) -> Said {
         .collect();
     Said {
         game: "tai-sai",
-        layout: layout.name(),
+        layout: Some(layout.name()),
         faces: tai_sai::sorted(faces),
         total: tai_sai::total(faces),
         call: tai_sai::call(faces),
         areas,
-        rules: RULES,
+        rules: RULES.to_vec(),
+        rules_version: RULES_VERSION,
+    }
+}
+
+fn say_sic_bo(faces: [u8; 3]) -> Said {
+    let area = |id| SaidArea {
+        id,
+        pays: 0,
+        per: 0,
+        rule: sic_bo::WAGERS_RULE,
+    };
+    Said {
+        game: "sic-bo",
+        layout: None,
+        faces: tai_sai::sorted(faces),
+        total: tai_sai::total(faces),
+        call: sic_bo::call(faces),
+        areas: sic_bo::winners(faces).into_iter().map(area).collect(),
+        rules: vec![sic_bo::CALL_RULE, sic_bo::ODDS_RULE],
         rules_version: RULES_VERSION,
     }
 }
@@ -152,19 +203,19 @@ fn run_outcome(outcome: &Outcome) -> Result<(), Failure> {
         .as_slice()
         .try_into()
         .map_err(|_| Failure::usage("a result is three faces of 1 to 6: tablegate rules outcome 1 3 6"))?;
-    let layout = Layout::from(outcome.layout);
-    let said = say(faces, layout);
+    let board = board(outcome);
+    let said = say(faces, board);
     if outcome.json {
         return print_json(&said);
     }
     let paint = if in_colour() { Paint::Colour } else { Paint::Plain };
-    print(&drawn(&said, layout, paint))
+    print(&drawn(&said, board, paint))
 }
 
-fn drawn(said: &Said, layout: Layout, paint: Paint) -> String {
+fn drawn(said: &Said, board: Board, paint: Paint) -> String {
     let mut text = format!("{}\n\n", said.call);
     let lit: BTreeSet<String> = said.areas.iter().map(|area| area.id.to_owned()).collect();
-    for line in picture::lines(layout, &lit, paint) {
+    for line in picture::lines(board, &lit, paint) {
         text.push_str(line.trim_end());
         text.push('\n');
     }
@@ -178,15 +229,25 @@ fn listed(said: &Said) -> String {
     // Writing to a String can't fail.
     let _ = writeln!(text, "{:<14}{:<12}rule", "area", "pays");
     for area in &said.areas {
-        let pays = format!("{} to {}", area.pays, area.per);
+        let pays = match area.per {
+            0 => "-".to_owned(),
+            per => format!("{} to {per}", area.pays),
+        };
         let _ = writeln!(text, "{:<14}{pays:<12}{}", area.id, area.rule);
     }
-    let [call, lamps, odds] = said.rules;
-    let _ = writeln!(
-        text,
-        "\nCall: {call}. Lamps: {lamps}. Odds: {odds}. Layout: {}. Rules version {}.",
-        said.layout, said.rules_version
-    );
+    let _ = match (said.rules.as_slice(), said.layout) {
+        ([call, lamps, odds], Some(layout)) => writeln!(
+            text,
+            "\nCall: {call}. Lamps: {lamps}. Odds: {odds}. Layout: {layout}. Rules version {}.",
+            said.rules_version
+        ),
+        (rules, _) => writeln!(
+            text,
+            "\nRules: {}. What an area pays stands in the table's own pay table. Rules version {}.",
+            rules.join("; "),
+            said.rules_version
+        ),
+    };
     text
 }
 
@@ -253,16 +314,22 @@ mod tests {
 
     #[test]
     fn a_result_is_told_whole() {
-        insta::assert_snapshot!(drawn(
-            &say([6, 1, 1], Layout::Appendix1),
-            Layout::Appendix1,
-            Paint::Plain
-        ));
+        let board = Board::TaiSai(Layout::Appendix1);
+        insta::assert_snapshot!(drawn(&say([6, 1, 1], board), board, Paint::Plain));
     }
 
     #[test]
     fn a_result_is_told_to_scripts() {
-        insta::assert_snapshot!(serde_json::to_string_pretty(&say([3, 3, 3], Layout::Appendix2)).unwrap());
+        let board = Board::TaiSai(Layout::Appendix2);
+        insta::assert_snapshot!(serde_json::to_string_pretty(&say([3, 3, 3], board)).unwrap());
+    }
+
+    #[test]
+    fn a_result_of_sic_bo_has_its_call_and_no_odds() {
+        let text = drawn(&say([6, 3, 3], Board::SicBo), Board::SicBo, Paint::Plain);
+        assert!(text.starts_with("3, 3, 6, total 12\n"), "{text}");
+        assert!(text.contains("double_3      -           Qld 1995 r19.1, s70"), "{text}");
+        assert!(!text.contains("NZ Div 9"), "{text}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::lamp_map::line_of;
 use super::names::nearest_of;
 use super::problem::{Origin, Problem};
 use super::value::shown;
-use crate::rules::sic_bo::paytable::{Paytable, PaytableError, Pays};
+use crate::rules::sic_bo::paytable::{Pays, Paytable, PaytableError};
 use crate::rules::sic_bo::{areas, wager};
 use crate::rules::tai_sai::Wager;
 use crate::rules::wager::Odds;
@@ -55,7 +55,10 @@ pub fn read(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Option<Payt
             file(None),
             area,
             "is missing: every area pays something",
-            format!("{area} = {}, as for every area", wager(area).map_or("\"1:1\"", |(_, kind)| example(kind))),
+            format!(
+                "{area} = {}, as for every area",
+                wager(area).map_or("\"1:1\"", |(_, kind)| example(kind))
+            ),
         ));
     }
     if problems.len() > before {
@@ -124,7 +127,10 @@ fn right(kind: Wager) -> String {
 fn pays(kind: Wager, value: &DeValue<'_>) -> Result<Pays, String> {
     match (kind, value) {
         (Wager::Face(_), DeValue::Array(items)) => {
-            let odds: Vec<Odds> = items.iter().map(|item| odds(item.get_ref())).collect::<Result<_, _>>()?;
+            let odds: Vec<Odds> = items
+                .iter()
+                .map(|item| odds(item.get_ref()))
+                .collect::<Result<_, _>>()?;
             let odds = <[Odds; 3]>::try_from(odds).map_err(|odds| format!("has {} odds", odds.len()))?;
             Ok(Pays::ByDice(odds))
         }
