@@ -14,8 +14,10 @@ use std::fmt::Write;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tablegate::config::keys::{Absent, KEYS, Key, Kind, RETENTION_DAYS_MIN, SECTIONS};
-use tablegate::config::{Config, Examined, FileReader, Origin, Problem, examine, examine_text, template_tai_sai};
+use tablegate::config::keys::{
+    Absent, KEYS, Key, Kind, Play, Presence, RETENTION_DAYS_MIN, SECTIONS, Section, Tables, section,
+};
+use tablegate::config::{Config, Examined, FileReader, Origin, Problem, examine, examine_text, template};
 use tablegate::rules::tai_sai::{Layout, areas};
 use tablegate::table::GameConfig;
 use tablegate::table::input::DeviceKind;
@@ -84,13 +86,20 @@ fn good(key: &Key) -> String {
     }
 }
 
-/// A file with every key, where `changed` may give another value, or none.
-fn file_with(changed: &dyn Fn(&Key) -> Option<String>) -> String {
+/// A file with every key of a table that plays this, where `changed` may give another value, or none.
+fn file_of(play: Play, changed: &dyn Fn(&Key) -> Option<String>) -> String {
     let mut text = String::new();
-    for section in SECTIONS {
+    for section in play.sections() {
         writeln!(text, "[{}]", section.path).unwrap();
         for key in KEYS.iter().filter(|key| key.section() == section.path) {
-            if let Some(value) = changed(key) {
+            let own = own_value(play, key);
+            if let Some(value) = changed(key).map(|value| {
+                if value == good(key) {
+                    own.unwrap_or(value)
+                } else {
+                    value
+                }
+            }) {
                 writeln!(text, "{} = {value}", key.name()).unwrap();
             }
         }
@@ -98,8 +107,24 @@ fn file_with(changed: &dyn Fn(&Key) -> Option<String>) -> String {
     text
 }
 
+/// What makes a file one of this play, where an example would make it another's.
+fn own_value(play: Play, key: &Key) -> Option<String> {
+    (key.path == "table.game").then(|| format!("\"{}\"", play.game()))
+}
+
+/// The same of a tai-sai table, style A.
+fn file_with(changed: &dyn Fn(&Key) -> Option<String>) -> String {
+    file_of(Play::TaiSaiA, changed)
+}
+
 fn full() -> String {
     file_with(&|key| Some(good(key)))
+}
+
+/// A table that has this key.
+fn home(key: &Key) -> Play {
+    let has = |play: &&Play| section(key.section()).unwrap().presence(**play).is_some();
+    *Play::ALL.iter().find(has).expect("each key is of some table")
 }
 
 /// The line of a key in a text made by `file_with`.
@@ -168,7 +193,7 @@ fn each_key_with_a_wrong_value_is_refused_by_its_name_and_line() {
             if value == "[]" && key.kind == Kind::Texts {
                 continue;
             }
-            let text = file_with(&|other| {
+            let text = file_of(home(key), &|other| {
                 Some(if other.path == key.path {
                     value.to_owned()
                 } else {
@@ -210,7 +235,7 @@ fn numbers_are_taken_to_their_ends_and_not_beyond() {
             continue;
         };
         for (number, good_number) in [(min, true), (max, true), (min - 1, false), (max + 1, false)] {
-            let text = file_with(&|other| {
+            let text = file_of(home(key), &|other| {
                 Some(if other.path == key.path {
                     number.to_string()
                 } else {
@@ -233,7 +258,7 @@ fn numbers_are_taken_to_their_ends_and_not_beyond() {
 #[test]
 fn each_key_that_has_to_be_there_is_missed_by_its_name() {
     for key in KEYS {
-        let text = file_with(&|other| (other.path != key.path).then(|| good(other)));
+        let text = file_of(home(key), &|other| (other.path != key.path).then(|| good(other)));
         let examined = examined(&text, &[]);
         let pair = ["mqtt.ca", "mqtt.certificate", "mqtt.key", "mqtt.username"].contains(&key.path);
         if matches!(key.absent, Absent::Refused(_)) || pair {
@@ -261,8 +286,11 @@ fn in_environment(toml: &str) -> String {
 fn the_environment_overrules_the_file_and_is_as_strict() {
     for key in KEYS {
         let variable = key.variable();
-        let text = file_with(&|other| (other.path != key.path).then(|| good(other)));
-        let value = in_environment(&good(key));
+        let play = home(key);
+        let full = file_of(play, &|key| Some(good(key)));
+        let text = file_of(play, &|other| (other.path != key.path).then(|| good(other)));
+        let good_value = own_value(play, key).unwrap_or_else(|| good(key));
+        let value = in_environment(&good_value);
         let examined_good = examined(&text, &[(&variable, &value)]);
         assert_eq!(examined_good.problems, [], "{variable}={value}");
         let entry = examined_good
@@ -271,10 +299,10 @@ fn the_environment_overrules_the_file_and_is_as_strict() {
             .iter()
             .find(|e| e.key == key.path)
             .unwrap();
-        assert_eq!(entry.value, good(key), "{variable}");
+        assert_eq!(entry.value, good_value, "{variable}");
         assert_eq!(entry.from, Origin::Environment { name: variable.clone() });
         // The same values have the same digest, wherever they stand.
-        let (here, there) = (examined_good.config.unwrap(), accepted(&full(), &[]));
+        let (here, there) = (examined_good.config.unwrap(), accepted(&full, &[]));
         assert_eq!(here.gateway.config_sha256, there.gateway.config_sha256, "{variable}");
 
         let wrong: &[&str] = match key.kind {
@@ -296,7 +324,7 @@ fn the_environment_overrules_the_file_and_is_as_strict() {
             Kind::Texts => &["a,,b", "-----BEGIN"],
         };
         for value in wrong {
-            let examined = examined(&full(), &[(&variable, value)]);
+            let examined = examined(&full, &[(&variable, value)]);
             let origin = Origin::Environment { name: variable.clone() };
             assert!(
                 examined
@@ -504,8 +532,18 @@ fn brokers_in_the_clear_are_for_this_pc_or_for_who_says_so() {
 }
 
 #[test]
-fn the_template_is_accepted_and_says_the_defaults() {
-    let template = template_tai_sai();
+fn each_games_template_is_accepted_and_says_the_defaults() {
+    for play in Play::ALL {
+        the_template_is_accepted_and_says_the_defaults(*play);
+    }
+    insta::assert_snapshot!(
+        "the_template_is_accepted_and_says_the_defaults",
+        template(Play::TaiSaiA)
+    );
+}
+
+fn the_template_is_accepted_and_says_the_defaults(play: Play) {
+    let template = template(play);
     let written = examined(&template, &[]);
     assert_eq!(written.problems, []);
     // With every line in, examples but for those that say so, the same values hold.
@@ -533,14 +571,49 @@ fn the_template_is_accepted_and_says_the_defaults() {
             .collect()
     };
     assert_eq!(values(&all), values(&written));
-    for key in KEYS {
-        assert!(
-            template.contains(&format!("{} = ", key.name())),
-            "{} isn't in the template",
-            key.path
-        );
+    for section in play.sections() {
+        for key in KEYS.iter().filter(|key| key.section() == section.path) {
+            assert!(
+                template.contains(&format!("{} = ", key.name())),
+                "{} isn't in the template of {}",
+                key.path,
+                play.words()
+            );
+        }
     }
-    insta::assert_snapshot!(template);
+}
+
+#[test]
+fn sections_of_another_game_are_refused_and_not_missed() {
+    for play in Play::ALL {
+        let whole = file_of(*play, &|key| Some(good(key)));
+        accepted(&whole, &[]);
+        for section in SECTIONS {
+            let mut text = String::new();
+            if section.presence(*play).is_none() {
+                text = format!("{whole}\n[{}]\n", section.path);
+                for key in KEYS.iter().filter(|key| key.section() == section.path) {
+                    writeln!(text, "{} = {}", key.name(), good(key)).unwrap();
+                }
+            }
+            if section.presence(*play) == Some(Presence::Needed) {
+                text = file_of(*play, &|key| (key.section() != section.path).then(|| good(key)))
+                    .replace(&format!("[{}]\n", section.path), "");
+            }
+            if text.is_empty() {
+                continue;
+            }
+            let examined = examined(&text, &[]);
+            assert!(examined.config.is_none(), "{}: {}", play.words(), section.path);
+            assert!(
+                examined.errors().any(|p| p.key.as_deref() == Some(section.path)),
+                "{}: {} is not named in\n{}",
+                play.words(),
+                section.path,
+                told(&examined.problems)
+            );
+        }
+    }
 }
 
 #[test]
@@ -644,9 +717,21 @@ fn example_files_are_accepted() {
     let written = std::fs::read_to_string(deploy.join("TS-07.toml")).unwrap();
     assert_eq!(
         written,
-        template_tai_sai(),
+        template(Play::TaiSaiA),
         "deploy/TS-07.toml is `tablegate config template tai-sai`"
     );
+}
+
+/// At which tables a section of some games only is.
+fn at(section: &Section) -> String {
+    let Tables::Of(plays) = section.tables else {
+        return String::new();
+    };
+    let told = plays.iter().map(|(play, presence)| match presence {
+        Presence::Needed => format!("{} (has to be there)", play.words()),
+        Presence::Defaults | Presence::Optional => format!("{} (may be absent)", play.words()),
+    });
+    format!(" At tables that play {}.", told.collect::<Vec<_>>().join(", "))
 }
 
 /// `docs/configuration.md` is this text. With `TABLEGATE_WRITE_DOCS=1` the test writes it.
@@ -660,7 +745,7 @@ fn the_documents_say_every_key() {
         that is wrong, `tablegate config show FILE` what holds and where it came from.\n"
         .to_owned();
     for section in SECTIONS {
-        writeln!(text, "\n## [{}]\n\n{}\n", section.path, section.doc).unwrap();
+        writeln!(text, "\n## [{}]\n\n{}{}\n", section.path, section.doc, at(section)).unwrap();
         writeln!(
             text,
             "| key | value | when absent | what it does |\n| --- | --- | --- | --- |"

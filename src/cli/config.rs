@@ -1,7 +1,7 @@
 //! `tablegate config`: what is wrong with a configuration, what holds in the end, and a file to begin with. Needs no daemon.
 
 use super::ending::{Failure, Status, print, print_json};
-use crate::config::keys::{GAMES, OTHER_GAMES};
+use crate::config::keys::{GAMES, OTHER_GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
 use crate::rules::tai_sai::areas;
 use crate::table::GameConfig;
@@ -191,7 +191,7 @@ fn shown(effective: &Effective) -> String {
 
 fn print_template(template: &Template) -> Result<(), Failure> {
     let game = template.game.as_str();
-    if !GAMES.contains(&game) {
+    let Some(play) = Play::ALL.iter().copied().find(|play| play.game() == game) else {
         let known = if OTHER_GAMES.contains(&game) {
             "is not played by this version"
         } else {
@@ -201,8 +201,8 @@ fn print_template(template: &Template) -> Result<(), Failure> {
             "{game:?} {known}; templates: {}",
             GAMES.join(", ")
         )));
-    }
-    let text = config::template_tai_sai();
+    };
+    let text = config::template(play);
     if template.json {
         return print_json(&serde_json::json!({"game": game, "text": text}));
     }

@@ -63,15 +63,89 @@ pub enum Presence {
     Optional,
 }
 
+/// What a table plays, as far as it decides which sections its file has: the game, and the way of it that takes other devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Play {
+    /// Tai-sai with a tumbler.
+    TaiSaiA,
+}
+
+impl Play {
+    /// Each.
+    pub const ALL: &[Play] = &[Play::TaiSaiA];
+
+    /// What a file with these words plays; `None`: nothing that is known.
+    ///
+    /// `word` gives what is written of a key.
+    #[must_use]
+    pub fn of<'a>(word: &dyn Fn(&str) -> Option<&'a str>) -> Option<Play> {
+        match word("table.game")? {
+            "tai-sai" => Some(Play::TaiSaiA),
+            _ => None,
+        }
+    }
+
+    /// As `[table] game` names it.
+    #[must_use]
+    pub fn game(self) -> &'static str {
+        match self {
+            Play::TaiSaiA => "tai-sai",
+        }
+    }
+
+    /// For a person: "tai-sai style A".
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Play::TaiSaiA => "tai-sai style A",
+        }
+    }
+
+    /// The sections that its file has or may have.
+    pub fn sections(self) -> impl Iterator<Item = &'static Section> {
+        SECTIONS.iter().filter(move |section| section.presence(self).is_some())
+    }
+}
+
+/// At which tables a section is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tables {
+    /// At every table, whatever it plays.
+    Every(Presence),
+    /// Only where one of these is played.
+    Of(&'static [(Play, Presence)]),
+}
+
 /// One section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
     /// Its name: "devices.tumbler".
     pub path: &'static str,
-    /// Whether it has to be there.
-    pub presence: Presence,
+    /// At which tables it is, and whether it has to be there.
+    pub tables: Tables,
     /// What it is for.
     pub doc: &'static str,
+}
+
+impl Section {
+    /// Whether it has to be there at a table that plays this; `None`: such a table has no such thing.
+    #[must_use]
+    pub fn presence(&self, play: Play) -> Option<Presence> {
+        match self.tables {
+            Tables::Every(presence) => Some(presence),
+            Tables::Of(plays) => plays.iter().find(|(of, _)| *of == play).map(|(_, presence)| *presence),
+        }
+    }
+
+    /// The same where it isn't known what the table plays: then a section of some games only is nobody's.
+    #[must_use]
+    pub fn presence_at(&self, play: Option<Play>) -> Option<Presence> {
+        match (play, self.tables) {
+            (Some(play), _) => self.presence(play),
+            (None, Tables::Every(presence)) => Some(presence),
+            (None, Tables::Of(_)) => None,
+        }
+    }
 }
 
 /// Games that this version plays, as `[table] game` names them.
@@ -93,52 +167,52 @@ pub const BAUD_MAX: i64 = 4_000_000;
 pub const SECTIONS: &[Section] = &[
     Section {
         path: "table",
-        presence: Presence::Needed,
+        tables: Tables::Every(Presence::Needed),
         doc: "Which table this is.",
     },
     Section {
         path: "tai_sai",
-        presence: Presence::Needed,
+        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
         doc: "Tai-sai: New Zealand Division 9.",
     },
     Section {
         path: "devices.tumbler",
-        presence: Presence::Needed,
+        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
         doc: "The dice tumbler. A port that is missing at start is no error: the device is taken when it appears.",
     },
     Section {
         path: "devices.terminal",
-        presence: Presence::Needed,
+        tables: Tables::Every(Presence::Needed),
         doc: "The entry terminal: keys, readout, bell, supervisor's key.",
     },
     Section {
         path: "devices.lamps",
-        presence: Presence::Needed,
+        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
         doc: "The lamps of the layout's areas.",
     },
     Section {
         path: "mqtt",
-        presence: Presence::Needed,
+        tables: Tables::Every(Presence::Needed),
         doc: "The brokers of the floor system.",
     },
     Section {
         path: "journal",
-        presence: Presence::Needed,
+        tables: Tables::Every(Presence::Needed),
         doc: "Where everything that happens is recorded before anyone can see it.",
     },
     Section {
         path: "display",
-        presence: Presence::Optional,
+        tables: Tables::Every(Presence::Optional),
         doc: "The table's game results display, a web page. Without this section there is none.",
     },
     Section {
         path: "control",
-        presence: Presence::Defaults,
+        tables: Tables::Every(Presence::Defaults),
         doc: "Two sockets for commands. Their rights are those of the files: who may open one may use it.",
     },
     Section {
         path: "clock",
-        presence: Presence::Defaults,
+        tables: Tables::Every(Presence::Defaults),
         doc: "Who keeps this PC's clock right.",
     },
 ];

@@ -1,6 +1,6 @@
 //! What is written where: the file, then the environment over it. Checks every name and type, and reports each that is wrong.
 
-use super::keys::{self, Absent, Key, Presence, SECTIONS, VARIABLES};
+use super::keys::{self, Absent, Key, Play, Presence, SECTIONS, VARIABLES};
 use super::names;
 use super::problem::{Origin, Problem};
 use super::value::{Value, from_environment, from_toml, shown};
@@ -232,15 +232,22 @@ impl Layers {
         self.environment.get(key).or_else(|| self.file.get(key))
     }
 
+    /// What the table plays; `None` when that isn't written, or is wrong.
+    pub fn play(&self) -> Option<Play> {
+        Play::of(&|key| match self.written(key) {
+            Some((Value::Text(word), _)) => Some(word.as_str()),
+            Some((Value::Flag(_) | Value::Whole(_) | Value::Texts(_), _)) | None => None,
+        })
+    }
+
     fn report_missing(&self, origin: &Origin, problems: &mut Vec<Problem>) {
+        let play = self.play();
         for section in SECTIONS {
             let there = self.has_section(section.path);
-            // Which sections another game needs is no business of a version that doesn't play it.
-            let of_the_game = section.path == "tai_sai" || section.path.starts_with("devices.");
-            if of_the_game && self.wrong.contains("table.game") {
-                continue;
-            }
-            if !there && section.presence == Presence::Needed {
+            let presence = section.presence_at(play);
+            if let (Some(play), None, true) = (play, presence, there) {
+                problems.push(out_of_place(self.place_of(section.path, origin), section.path, play));
+            } else if !there && presence == Some(Presence::Needed) {
                 let needed: Vec<_> = keys::keys_of(section.path)
                     .filter_map(|key| match key.absent {
                         Absent::Refused(example) => Some(format!("{} = {example}", key.name())),
@@ -259,6 +266,15 @@ impl Layers {
         }
     }
 
+    /// Where something of this section is written; the file as a whole when all of it is wrong.
+    fn place_of(&self, section: &'static str, file: &Origin) -> Origin {
+        let places = keys::keys_of(section).filter_map(|key| self.written(key.path));
+        places
+            .map(|(_, origin)| origin.clone())
+            .min()
+            .unwrap_or_else(|| file.clone())
+    }
+
     fn report_missing_keys(&self, section: &'static str, origin: &Origin, problems: &mut Vec<Problem>) {
         for key in keys::keys_of(section) {
             let there = self.written(key.path).is_some() || self.wrong.contains(key.path);
@@ -272,6 +288,25 @@ impl Layers {
             }
         }
     }
+}
+
+/// A section that another game's table has.
+fn out_of_place(origin: Origin, section: &str, play: Play) -> Problem {
+    let words = play.words();
+    let devices: Vec<_> = play
+        .sections()
+        .filter_map(|section| section.path.strip_prefix("devices."))
+        .collect();
+    Problem::error(
+        origin,
+        section,
+        format!("is no section of a table that plays {words}"),
+        if section.starts_with("devices.") {
+            format!("the devices of such a table alone: {}", devices.join(", "))
+        } else {
+            "without it, or [table] with the game that it is of".to_owned()
+        },
+    )
 }
 
 /// What would be right for this key, with what this version doesn't do.

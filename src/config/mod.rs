@@ -24,7 +24,7 @@ pub use effective::{Effective, Entry};
 pub use lamp_map::LAMPS_MAX;
 pub use ports::{lamp_wait, link_t};
 pub use problem::{Origin, Problem, Severity};
-pub use template::tai_sai as template_tai_sai;
+pub use template::of as template;
 
 use crate::control::ControlConfig;
 use crate::device::PortConfig;

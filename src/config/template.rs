@@ -1,18 +1,21 @@
 //! A commented file with every key, made from the table of keys: what it says is what the program does.
 
-use super::keys::{Absent, Key, Presence, SECTIONS, keys_of};
+use super::keys::{Absent, Key, Play, Presence, keys_of};
 use std::fmt::Write;
 
 /// The widest comment, in columns.
 const WIDTH: usize = 100;
 
-/// The file. It is accepted as it is; what is commented out is what holds without it.
+/// The file of a table that plays this. It is accepted as it is; what is commented out is what holds without it.
 #[must_use]
-pub fn tai_sai() -> String {
+pub fn of(play: Play) -> String {
     let mut text = String::new();
     comment(
         &mut text,
-        "tablegate: a tai-sai table. The file's name without .toml is the instance: tablegate@INSTANCE.",
+        &format!(
+            "tablegate: a {} table. The file's name without .toml is the instance: tablegate@INSTANCE.",
+            play.game()
+        ),
     );
     comment(
         &mut text,
@@ -20,20 +23,23 @@ pub fn tai_sai() -> String {
          An environment variable overrules a line: tai_sai.rest_ms is TABLEGATE__TAI_SAI__REST_MS; lists are separated by commas. \
          Check with: tablegate config check FILE",
     );
-    for section in SECTIONS {
+    for section in play.sections() {
         text.push('\n');
         comment(&mut text, section.doc);
-        let out = if section.presence == Presence::Needed { "" } else { "# " };
+        let out = match section.presence(play) {
+            Some(Presence::Needed) => "",
+            Some(Presence::Defaults | Presence::Optional) | None => "# ",
+        };
         // Writing to a String can't fail.
         let _ = writeln!(text, "{out}[{}]", section.path);
         for key in keys_of(section.path) {
-            line(&mut text, key, out);
+            line(&mut text, key, play, out);
         }
     }
     text
 }
 
-fn line(text: &mut String, key: &Key, out: &str) {
+fn line(text: &mut String, key: &Key, play: Play, out: &str) {
     let name = key.name();
     let doc = match key.kind {
         super::keys::Kind::Whole { min, max, unit } => format!("{} {min} to {max} {unit}.", key.doc),
@@ -45,6 +51,7 @@ fn line(text: &mut String, key: &Key, out: &str) {
     };
     comment(text, &doc);
     let written = match key.absent {
+        Absent::Refused(_) if key.path == "table.game" => format!("{out}{name} = \"{}\"", play.game()),
         Absent::Refused(example) | Absent::Usual(example) => format!("{out}{name} = {example}"),
         Absent::Default(default) => format!("# {name} = {default}"),
         Absent::Follows(rule) => format!("# {name} = \"{rule}\""),

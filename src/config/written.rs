@@ -2,7 +2,7 @@
 //!
 //! Names and types were checked before, value by value with the place of each; this type holds the house to the same table.
 
-use super::keys::{Absent, KEYS, Presence, section};
+use super::keys::{Absent, KEYS, Presence, Section, section};
 use super::layers::{Layer, Layers};
 use super::value::{Value, from_default};
 use ::config::{ConfigError, Map, Source, ValueKind};
@@ -147,12 +147,16 @@ impl Source for Typed {
     }
 }
 
-/// Defaults of every section that is there; of an optional section only when it is written.
+/// Defaults of every section that is there; of an optional section, and of one that the game doesn't have, only when it is written.
 #[must_use]
 pub fn defaults(layers: &Layers) -> Vec<(&'static str, Value)> {
-    let there = |path: &str| {
-        layers.has_section(path) || section(path).is_some_and(|section| section.presence != Presence::Optional)
+    let play = layers.play();
+    let always = |section: &Section| {
+        section
+            .presence_at(play)
+            .is_some_and(|presence| presence != Presence::Optional)
     };
+    let there = |path: &str| layers.has_section(path) || section(path).is_some_and(always);
     KEYS.iter()
         .filter(|key| there(key.section()))
         .filter_map(|key| match key.absent {
