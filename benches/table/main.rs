@@ -1,7 +1,7 @@
 //! What a table costs, each figure beside its reference in the same run.
 //!
 //! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [memory] [idle] [start] [--rounds N]`; all without a name.
-//! `memory` and `start` play 10,000 rounds first, some 25 minutes; `--rounds 1000` is quicker.
+//! `memory` and `start` play 10,000 rounds first, some 27 minutes; `--rounds 1000` is quicker.
 //! Devices are real ptys, the journal is a real file on the disk of the temporary folder, the broker a local mosquitto.
 
 #![allow(

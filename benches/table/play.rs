@@ -10,7 +10,7 @@ use tablegate::wire::message::{Cover, Key};
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A device that sends more than a hundred reports in 2 s is taken for a noisy line; a round takes six of the terminal's.
-const QUICK_ROUND: Duration = Duration::from_millis(130);
+const QUICK_ROUND: Duration = Duration::from_millis(150);
 
 /// The cover counts as off after 300 ms.
 const UNCOVERED: Duration = Duration::from_millis(330);
