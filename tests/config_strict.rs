@@ -628,7 +628,9 @@ fn values_reach_the_rooms_that_use_them() {
         })
     });
     let config = accepted(&text, &[]);
-    let GameConfig::TaiSai(game) = &config.gateway.game.game;
+    let GameConfig::TaiSai(game) = &config.gateway.game.game else {
+        panic!("another game than the file's")
+    };
     assert_eq!(game.layout, Layout::Appendix1);
     assert_eq!(game.rest, Duration::from_millis(3_000));
     assert_eq!(game.settle_after, Duration::from_millis(3_000));

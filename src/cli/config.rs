@@ -137,15 +137,23 @@ fn check(file: &Path, environment: &config::Variables, json: bool) -> Result<(),
     let Some(accepted) = &examined.config else {
         return Err(refusal(file, &examined.problems));
     };
-    let GameConfig::TaiSai(game) = &accepted.gateway.game.game;
+    let game = match &accepted.gateway.game.game {
+        GameConfig::TaiSai(game) => format!(
+            "tai-sai style {}, layout {} ({} areas)",
+            game.style.name(),
+            game.layout.name(),
+            areas(game.layout).len()
+        ),
+        GameConfig::TwoUpDice(_) => "two-up dice".to_owned(),
+        GameConfig::TriplePenny(game) => {
+            format!("triple penny two-up, results by {}", game.display.name())
+        }
+    };
     let mut text = format!(
-        "{} is accepted: table {} of {}, tai-sai style {}, layout {} ({} areas).\n",
+        "{} is accepted: table {} of {}, {game}.\n",
         file.display(),
         accepted.gateway.table,
         accepted.gateway.site,
-        game.style.name(),
-        game.layout.name(),
-        areas(game.layout).len(),
     );
     for warning in examined.warnings() {
         let _ = writeln!(text, "warning: {warning}");

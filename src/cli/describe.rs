@@ -92,6 +92,18 @@ pub fn kind(body: &Body) -> &'static str {
         Body::RoundAbandoned(_) => "round_abandoned",
         Body::RoundSettled(_) => "round_settled",
         Body::RoundReopened(_) => "round_reopened",
+        Body::SpinnerSelected(_) => "spinner_selected",
+        Body::SpinnerWagerPlaced(_) => "spinner_wager_placed",
+        Body::SpinResulted(_) => "spin_resulted",
+        Body::SpinInvalidated(_) => "spin_invalidated",
+        Body::InvalidSpinOverruled(_) => "invalid_spin_overruled",
+        Body::SpinCorrected(_) => "spin_corrected",
+        Body::PlayersWagersDecided(_) => "players_wagers_decided",
+        Body::SpinnerWagerDecided(_) => "spinner_wager_decided",
+        Body::SpinnerChanged(_) => "spinner_changed",
+        Body::ResultCardRequired(_) => "result_card_required",
+        Body::DieOffTable(_) => "die_off_table",
+        Body::DiceReplaced(_) => "dice_replaced",
     }
 }
 
@@ -189,6 +201,55 @@ fn happened(body: &Body) -> String {
         Body::RoundAbandoned(_) => "round abandoned before the bell, bets go back".to_owned(),
         Body::RoundSettled(settled) => round_settled(settled),
         Body::RoundReopened(_) => "round reopened, its lamps are lit again".to_owned(),
+        Body::SpinnerSelected(selected) if selected.dealer => "everyone declined: the dealer spins".to_owned(),
+        Body::SpinnerSelected(_) => "a player spins".to_owned(),
+        Body::SpinnerWagerPlaced(placed) => {
+            format!("the spinner wagers on {}", word(placed.side().as_str_name(), "SIDE_"))
+        }
+        Body::SpinResulted(spun) => format!(
+            "{} spun: heads {}, tails {}, odds in a row {}",
+            word(spun.outcome().as_str_name(), "SPIN_OUTCOME_"),
+            spun.heads,
+            spun.tails,
+            spun.odds_run
+        ),
+        Body::SpinInvalidated(invalid) => format!(
+            "spin invalid: {}",
+            word(invalid.reason().as_str_name(), "SPIN_INVALIDATED_REASON_")
+        ),
+        Body::InvalidSpinOverruled(_) => "the invalid spin is overruled: it stands".to_owned(),
+        Body::SpinCorrected(corrected) => format!(
+            "result corrected from {} to {}: heads {}, tails {}, odds in a row {}",
+            word(corrected.from_outcome().as_str_name(), "SPIN_OUTCOME_"),
+            word(corrected.outcome().as_str_name(), "SPIN_OUTCOME_"),
+            corrected.heads,
+            corrected.tails,
+            corrected.odds_run
+        ),
+        Body::PlayersWagersDecided(decided) => format!(
+            "players' wagers decided by {}",
+            word(decided.outcome().as_str_name(), "SPIN_OUTCOME_")
+        ),
+        Body::SpinnerWagerDecided(decided) => {
+            format!("the spinner's wager {}", if decided.won { "wins" } else { "loses" })
+        }
+        Body::SpinnerChanged(changed) => {
+            let reason = word(changed.reason().as_str_name(), "SPINNER_CHANGED_REASON_");
+            let who = if changed.dealer {
+                "the dealer spins until the wager is decided"
+            } else {
+                "the dice are offered on"
+            };
+            format!("spinner {reason}: {who}")
+        }
+        Body::ResultCardRequired(required) => format!(
+            "a card shows {} in place of light {}",
+            word(required.outcome().as_str_name(), "SPIN_OUTCOME_"),
+            areas(required.light.as_slice())
+        ),
+        Body::DieOffTable(off) => format!("{} off the table, {} of the set lost", off.dice, off.missing),
+        Body::DiceReplaced(replaced) if replaced.found => format!("{} found again", replaced.dice),
+        Body::DiceReplaced(_) => "a new set is placed".to_owned(),
     }
 }
 

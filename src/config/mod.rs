@@ -198,8 +198,10 @@ pub fn examine_text(text: &str, path: &Path, environment: &Variables, files: &dy
     problems.sort_by(|a, b| (a.severity, &a.origin, &a.key).cmp(&(b.severity, &b.origin, &b.key)));
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let config = config.filter(|_| !refused).map(|mut config| {
-        let GameConfig::TaiSai(game) = &config.gateway.game.game;
-        effective.set_lamp_map(game.layout, &game.lamp_map);
+        match &config.gateway.game.game {
+            GameConfig::TaiSai(game) => effective.set_lamp_map(game.layout, &game.lamp_map),
+            GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => {}
+        }
         config.gateway.config_sha256 = effective.sha256();
         config
     });

@@ -372,7 +372,7 @@ mod tests {
                     Key::Number(1),
                     Key::Number(6),
                     Key::NoSpin,
-                    Key::Other(16),
+                    Key::TwoUp(crate::table::input::TwoUpKey::Heads),
                     Key::Other(0)
                 ],
                 entry: 9,

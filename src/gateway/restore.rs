@@ -230,6 +230,8 @@ fn started(config: &GatewayConfig, run: &Run, clean_stop: bool) -> GatewayStarte
 pub(super) fn game_words(config: &TableConfig) -> (&'static str, &'static str, &'static str) {
     match &config.game {
         GameConfig::TaiSai(tai_sai) => ("tai-sai", tai_sai.style.name(), tai_sai.layout.name()),
+        GameConfig::TwoUpDice(_) => ("two-up-dice", "", ""),
+        GameConfig::TriplePenny(_) => ("triple-penny-two-up", "", ""),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{AlertCleared, Body, TableLockedReason};
+use crate::table::game::Family;
 use crate::table::input::Condition;
 use crate::table::state::State;
 
@@ -156,7 +157,7 @@ impl Name {
 }
 
 /// Raises the alerts of locks that stand, and clears those that are over.
-pub(crate) fn follow(draft: &mut Draft<'_>) {
+pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
     if draft.state.alerts.is_empty() && draft.state.locks.is_empty() {
         return;
     }
@@ -176,7 +177,7 @@ pub(crate) fn follow(draft: &mut Draft<'_>) {
 }
 
 /// Clears an alert that stands.
-pub(crate) fn clear(draft: &mut Draft<'_>, name: Name) {
+pub(crate) fn clear<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
     if draft.state.alerts.contains_key(name.as_str()) {
         let alert = name.as_str().to_string();
         draft.record(Source::gateway(), Body::AlertCleared(AlertCleared { alert }));
@@ -184,7 +185,7 @@ pub(crate) fn clear(draft: &mut Draft<'_>, name: Name) {
 }
 
 /// A condition is over: its alert goes, unless it waits for a person or a lock.
-pub(crate) fn condition_over(draft: &mut Draft<'_>, name: Name) {
+pub(crate) fn condition_over<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
     if name.until() == Until::Over {
         clear(draft, name);
     }

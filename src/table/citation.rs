@@ -1,4 +1,4 @@
-//! The rules behind each fact. PURE.
+//! The rules behind each fact at a tai-sai table. PURE.
 
 use crate::rules::citation::Citation;
 use crate::rules::tai_sai::VoidReason;
@@ -6,11 +6,7 @@ use crate::table::event::{Body, ResultSource, RoundHeldCause, RoundVoidedReason,
 use crate::table::rejection::CODES;
 
 /// The rules that decided a fact, as its event carries them.
-pub(crate) fn of(body: &Body) -> Vec<String> {
-    cite(body).iter().map(|rule| (*rule).to_string()).collect()
-}
-
-fn cite(body: &Body) -> &'static [Citation] {
+pub(crate) fn of(body: &Body) -> &'static [Citation] {
     match body {
         Body::OpeningStarted(_)
         | Body::OpeningAbandoned(_)
@@ -61,7 +57,20 @@ fn cite(body: &Body) -> &'static [Citation] {
         | Body::AlertRaised(_)
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
-        | Body::IncidentRecorded(_) => &[],
+        | Body::IncidentRecorded(_)
+        // Of other games.
+        | Body::SpinnerSelected(_)
+        | Body::SpinnerWagerPlaced(_)
+        | Body::SpinResulted(_)
+        | Body::SpinInvalidated(_)
+        | Body::InvalidSpinOverruled(_)
+        | Body::SpinCorrected(_)
+        | Body::PlayersWagersDecided(_)
+        | Body::SpinnerWagerDecided(_)
+        | Body::SpinnerChanged(_)
+        | Body::ResultCardRequired(_)
+        | Body::DieOffTable(_)
+        | Body::DiceReplaced(_) => &[],
     }
 }
 

@@ -2,16 +2,16 @@
 
 use crate::table::draft::Draft;
 use crate::table::event::{Body, DeviceFaultCleared, DeviceFaulted, DeviceOffline, DeviceOfflineReason, DeviceRef};
+use crate::table::game::Family;
 use crate::table::input::{DeviceIdentity, DeviceKind, DeviceStatus};
-use crate::table::locks;
 use crate::table::seen::{Authority, Link};
-use crate::table::tai_sai::{lamps, terminal, tumbler};
+use crate::table::{lamps, locks, terminal};
 
 /// Faults of devices that are remembered as standing; more are recorded each time they are told.
 const MOST_FAULTS: usize = 64;
 
 /// A device was greeted and gave its whole status.
-pub(crate) fn up(draft: &mut Draft<'_>, identity: &DeviceIdentity, status: &DeviceStatus) {
+pub(crate) fn up<F: Family>(draft: &mut Draft<'_, F>, identity: &DeviceIdentity, status: &DeviceStatus) {
     let link = Link {
         identity: Some(identity.clone()),
         down: None,
@@ -20,20 +20,23 @@ pub(crate) fn up(draft: &mut Draft<'_>, identity: &DeviceIdentity, status: &Devi
     draft.seen.links.insert(identity.kind, link);
     draft.seen.faults.retain(|(kind, _)| *kind != identity.kind);
     match (identity.kind, status) {
-        (DeviceKind::Tumbler, DeviceStatus::Tumbler(report)) => tumbler::greeted(draft, identity, report),
+        (DeviceKind::Tumbler, DeviceStatus::Tumbler(report)) => F::tumbler_greeted(draft, identity, report),
         (DeviceKind::Terminal, DeviceStatus::Terminal(report)) => terminal::greeted(draft, identity, report),
-        (DeviceKind::LayoutLamps, DeviceStatus::Lamps(report)) => lamps::greeted(draft, identity, report),
-        // No result lights at a tai-sai table; a status of another kind is refused by the link.
-        (DeviceKind::ResultLights, _)
+        (kind @ (DeviceKind::LayoutLamps | DeviceKind::ResultLights), DeviceStatus::Lamps(report))
+            if kind == F::LAMPS =>
+        {
+            lamps::greeted(draft, identity, report);
+        }
+        // Lamps of another game; a status of another kind is refused by the link.
+        (DeviceKind::LayoutLamps | DeviceKind::ResultLights, _)
         | (DeviceKind::Tumbler, DeviceStatus::Terminal(_) | DeviceStatus::Lamps(_))
-        | (DeviceKind::Terminal, DeviceStatus::Tumbler(_) | DeviceStatus::Lamps(_))
-        | (DeviceKind::LayoutLamps, DeviceStatus::Tumbler(_) | DeviceStatus::Terminal(_)) => return,
+        | (DeviceKind::Terminal, DeviceStatus::Tumbler(_) | DeviceStatus::Lamps(_)) => return,
     }
     locks::check_approval(draft, identity.kind);
 }
 
 /// A device can't be used.
-pub(crate) fn down(draft: &mut Draft<'_>, kind: DeviceKind, reason: DeviceOfflineReason, text: &str) {
+pub(crate) fn down<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind, reason: DeviceOfflineReason, text: &str) {
     let was_online = draft.state.is_online(kind);
     let now = draft.now;
     let link = draft.seen.links.entry(kind).or_default();
@@ -60,16 +63,16 @@ pub(crate) fn down(draft: &mut Draft<'_>, kind: DeviceKind, reason: DeviceOfflin
             draft.seen.key = Authority::Off;
             draft.seen.entry.keys.clear();
         }
-        DeviceKind::LayoutLamps => {
+        DeviceKind::LayoutLamps | DeviceKind::ResultLights => {
             draft.seen.lamps.acknowledged = None;
             draft.seen.lamps.judged = false;
         }
-        DeviceKind::Tumbler | DeviceKind::ResultLights => {}
+        DeviceKind::Tumbler => {}
     }
 }
 
 /// A device reported a fault of its own, or that one is over: for the technician. What matters to play shows in its status.
-pub(crate) fn fault(draft: &mut Draft<'_>, kind: DeviceKind, code: u32, text: &str, raised: bool) {
+pub(crate) fn fault<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind, code: u32, text: &str, raised: bool) {
     let source = draft.device_itself(kind);
     let known = draft.seen.faults.contains(&(kind, code));
     if raised && !known {

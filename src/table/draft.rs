@@ -3,16 +3,15 @@
 //! Each fact is folded as it is recorded, by the same fold that live running and recovery use, so that a decision of several
 //! facts sees its own.
 
+use crate::rules::citation::Citation;
 use crate::table::event::{Actor, ActorKind, AlertRaised, Body, Closings, Counters, DeviceRef, Fact};
+use crate::table::game::{self, Family};
 use crate::table::indicators::DeviceCommand;
 use crate::table::input::{Contact, DeviceKind, Person, Role};
-use crate::table::mode::Mode;
 use crate::table::rejection::{Code, Rejection};
 use crate::table::seen::{Notice, Seen};
-use crate::table::state::{Envelope, State};
-use crate::table::tai_sai::layout::LayoutLamps;
-use crate::table::tai_sai::phase::{ContactCount, Count, Phase, Ready};
-use crate::table::{Decision, TableConfig, TaiSaiConfig, alert, citation};
+use crate::table::state::{ContactCount, Count, Envelope, State};
+use crate::table::{Decision, TableConfig, alert};
 use crate::time::Uptime;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,11 +22,10 @@ pub(crate) const MOST_FACTS: usize = 16;
 /// How long a code blinks on the readout, unless a key hides it.
 const NOTICE: Duration = Duration::from_secs(3);
 
-/// A decision in the making.
-pub(crate) struct Draft<'a> {
+/// A decision in the making, at a table of this family of games.
+pub(crate) struct Draft<'a, F> {
     pub(crate) table: &'a TableConfig,
-    pub(crate) config: &'a TaiSaiConfig,
-    pub(crate) layout: &'a LayoutLamps,
+    pub(crate) game: &'a F,
     pub(crate) now: Uptime,
     pub(crate) state: Cow<'a, State>,
     pub(crate) seen: Seen,
@@ -44,19 +42,11 @@ pub(crate) struct Source {
     pub(crate) device: Option<DeviceRef>,
 }
 
-impl<'a> Draft<'a> {
-    pub(crate) fn new(
-        table: &'a TableConfig,
-        config: &'a TaiSaiConfig,
-        layout: &'a LayoutLamps,
-        now: Uptime,
-        state: &'a State,
-        seen: &Seen,
-    ) -> Self {
+impl<'a, F: Family> Draft<'a, F> {
+    pub(crate) fn new(table: &'a TableConfig, game: &'a F, now: Uptime, state: &'a State, seen: &Seen) -> Self {
         Draft {
             table,
-            config,
-            layout,
+            game,
             now,
             state: Cow::Borrowed(state),
             seen: seen.clone(),
@@ -97,40 +87,31 @@ impl<'a> Draft<'a> {
 
     /// Records a fact in the running round, if there is one.
     pub(crate) fn record(&mut self, source: Source, body: Body) {
-        let round_id = self.round_of(&body);
+        let round_id = game::round_of(&self.state, &body);
         self.record_of_round(round_id, source, body);
     }
 
     /// Records a fact of a round that may have ended.
     pub(crate) fn record_of_round(&mut self, round_id: u64, source: Source, body: Body) {
+        let rules = self.game.cite(&body);
+        self.record_under(rules, round_id, source, body);
+    }
+
+    /// Records a fact that these rules decided.
+    pub(crate) fn record_under(&mut self, rules: &[Citation], round_id: u64, source: Source, body: Body) {
         let envelope = Envelope {
             at: self.now,
             round_id,
             device: source.device.as_ref(),
         };
         self.state.to_mut().fold(envelope, &body);
-        let rules = citation::of(&body);
         self.facts.push(Fact {
             body,
             actor: source.actor,
             device: source.device,
-            rules,
+            rules: rules.iter().map(|rule| (*rule).to_string()).collect(),
             round_id,
         });
-    }
-
-    fn round_of(&self, body: &Body) -> u64 {
-        if let Body::RoundStarted(_) = body {
-            return self.state.last_round + 1;
-        }
-        if let Body::VoidReasonStated(_) = body {
-            return self.state.last_void.map_or(0, |void| void.round);
-        }
-        if let (Body::RoundReopened(_) | Body::VoidWithdrawn(_), Some(Phase::Ready(ready))) = (body, self.state.phase())
-        {
-            return ready.ended_round().unwrap_or_default();
-        }
-        self.state.round_id()
     }
 
     /// Raises an alert, unless it stands.
@@ -143,19 +124,6 @@ impl<'a> Draft<'a> {
             text: text.into(),
         };
         self.record(Source::gateway(), Body::AlertRaised(raised));
-    }
-
-    /// Where play stands, to match on while facts are recorded.
-    pub(crate) fn phase(&self) -> Option<Phase> {
-        self.state.phase().cloned()
-    }
-
-    /// The phase between rounds.
-    pub(crate) fn ready(&self) -> Option<&Ready> {
-        match &self.state.mode {
-            Mode::Open(Phase::Ready(ready)) => Some(ready),
-            Mode::Open(_) | Mode::Closed | Mode::Opening(_) | Mode::Test(_) => None,
-        }
     }
 
     /// A code on the readout for 3 s or until a key.

@@ -2,8 +2,12 @@
 //!
 //! Tasks that own an outside thing translate to these words and stamp the time of arrival; the table never sees bytes.
 
-use crate::table::event::{self, DeviceOfflineReason, OpeningCheck, RoundVoidedReason};
+use crate::rules::two_up;
+use crate::table::event::{self, DeviceOfflineReason, OpeningCheck, RoundVoidedReason, SpinInvalidatedReason};
 use crate::time::Uptime;
+
+/// A side of two-up, as commands name it.
+pub type Side = two_up::Side;
 
 /// What a device is. Exactly one of each kind at a table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -144,8 +148,155 @@ pub enum Key {
     Number(u8),
     /// The "no spin" key.
     NoSpin,
-    /// Two-up's keys and keys unknown here, by their wire number.
+    /// Another key of a two-up terminal.
+    TwoUp(TwoUpKey),
+    /// A key unknown here, by its wire number.
     Other(u32),
+}
+
+/// The keys that only a two-up terminal has.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TwoUpKey {
+    /// A result, or a side.
+    Heads,
+    /// A result, or a side.
+    Tails,
+    /// A result, with dice.
+    Odds,
+    /// A result, with coins.
+    TripleHeads,
+    /// A result, with coins.
+    TripleTails,
+    /// The dice or coins were offered.
+    NewSpinner,
+    /// The spinner stops, or retires.
+    SpinnerStops,
+    /// The dealer takes over.
+    Relieve,
+    /// A die went off the table.
+    OffTable,
+    /// A new set, or lost dice found.
+    NewSet,
+    /// The invalid spin stands after all.
+    Overrule,
+}
+
+impl TwoUpKey {
+    /// The wire number.
+    #[must_use]
+    pub fn number(self) -> u32 {
+        match self {
+            TwoUpKey::Heads => 16,
+            TwoUpKey::Tails => 17,
+            TwoUpKey::Odds => 18,
+            TwoUpKey::TripleHeads => 19,
+            TwoUpKey::TripleTails => 20,
+            TwoUpKey::NewSpinner => 22,
+            TwoUpKey::SpinnerStops => 23,
+            TwoUpKey::Relieve => 24,
+            TwoUpKey::OffTable => 25,
+            TwoUpKey::NewSet => 26,
+            TwoUpKey::Overrule => 27,
+        }
+    }
+}
+
+/// What was spun at two-up, with dice or coins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Outcome {
+    /// Both dice, or exactly two coins.
+    Heads,
+    /// Both dice, or exactly two coins.
+    Tails,
+    /// One of each; dice only.
+    Odds,
+    /// All three coins.
+    TripleHeads,
+    /// All three coins.
+    TripleTails,
+}
+
+impl Outcome {
+    /// Every one.
+    pub const ALL: [Outcome; 5] = [
+        Outcome::Heads,
+        Outcome::Tails,
+        Outcome::Odds,
+        Outcome::TripleHeads,
+        Outcome::TripleTails,
+    ];
+
+    /// As commands write it: "triple_heads".
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Heads => "heads",
+            Outcome::Tails => "tails",
+            Outcome::Odds => "odds",
+            Outcome::TripleHeads => "triple_heads",
+            Outcome::TripleTails => "triple_tails",
+        }
+    }
+
+    /// The outcome with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Outcome> {
+        Outcome::ALL.into_iter().find(|outcome| outcome.name() == name)
+    }
+
+    /// As events write it.
+    #[must_use]
+    pub fn to_event(self) -> event::SpinOutcome {
+        match self {
+            Outcome::Heads => event::SpinOutcome::Heads,
+            Outcome::Tails => event::SpinOutcome::Tails,
+            Outcome::Odds => event::SpinOutcome::Odds,
+            Outcome::TripleHeads => event::SpinOutcome::TripleHeads,
+            Outcome::TripleTails => event::SpinOutcome::TripleTails,
+        }
+    }
+
+    /// From an event; `None` for one that this version doesn't know.
+    #[must_use]
+    pub fn from_event(outcome: event::SpinOutcome) -> Option<Outcome> {
+        match outcome {
+            event::SpinOutcome::Unspecified => None,
+            event::SpinOutcome::Heads => Some(Outcome::Heads),
+            event::SpinOutcome::Tails => Some(Outcome::Tails),
+            event::SpinOutcome::Odds => Some(Outcome::Odds),
+            event::SpinOutcome::TripleHeads => Some(Outcome::TripleHeads),
+            event::SpinOutcome::TripleTails => Some(Outcome::TripleTails),
+        }
+    }
+}
+
+/// How many dice (coins) a spin sent off the table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiceOff {
+    /// One.
+    One,
+    /// Two.
+    Two,
+    /// Three, with coins.
+    Three,
+}
+
+/// Where the dice (coins) come from that complete the set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Replacement {
+    /// What is lawful now: the lost one when one is lost, a new set when more are.
+    Due,
+    /// All that were lost turned up and are good.
+    Found,
+}
+
+/// Whether a light works, as a person sees it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LightSeen {
+    /// It doesn't show what it must: a card is shown in its place.
+    Failed,
+    /// It does again.
+    Works,
 }
 
 impl Key {
@@ -155,6 +306,7 @@ impl Key {
         match self {
             Key::Number(n) => u32::from(n),
             Key::NoSpin => 21,
+            Key::TwoUp(key) => key.number(),
             Key::Other(n) => n,
         }
     }
@@ -169,7 +321,18 @@ impl Key {
             4 => Key::Number(4),
             5 => Key::Number(5),
             6 => Key::Number(6),
+            16 => Key::TwoUp(TwoUpKey::Heads),
+            17 => Key::TwoUp(TwoUpKey::Tails),
+            18 => Key::TwoUp(TwoUpKey::Odds),
+            19 => Key::TwoUp(TwoUpKey::TripleHeads),
+            20 => Key::TwoUp(TwoUpKey::TripleTails),
             21 => Key::NoSpin,
+            22 => Key::TwoUp(TwoUpKey::NewSpinner),
+            23 => Key::TwoUp(TwoUpKey::SpinnerStops),
+            24 => Key::TwoUp(TwoUpKey::Relieve),
+            25 => Key::TwoUp(TwoUpKey::OffTable),
+            26 => Key::TwoUp(TwoUpKey::NewSet),
+            27 => Key::TwoUp(TwoUpKey::Overrule),
             other => Key::Other(other),
         }
     }
@@ -480,6 +643,71 @@ pub enum OperatorAct {
     AcknowledgeAlert {
         /// Its name.
         alert: String,
+    },
+    /// Light what this outcome lights, for a person to see (only while opening; what a test entry on the terminal does too).
+    LightTestOutcome {
+        /// The outcome.
+        outcome: Outcome,
+    },
+    /// Tai-sai with a dice cup: the dice are offered to this seat.
+    Offer {
+        /// The seat, as the house numbers them.
+        seat: u32,
+    },
+    /// Two-up: a player accepts the dice and wagers, or changes the wager before its first call.
+    Spinner {
+        /// The side of the wager; `None`: it isn't placed yet.
+        side: Option<Side>,
+    },
+    /// Two-up: everyone declined, or the dealer who spins for that goes on: the dealer spins.
+    DealerSpins,
+    /// Two-up: the spinner goes on with a new wager, or places the one that is missing.
+    Continues {
+        /// Its side.
+        side: Side,
+    },
+    /// Two-up: "no more bets".
+    NoMoreBets,
+    /// Two-up: a valid spin.
+    Spin {
+        /// Its result.
+        outcome: Outcome,
+    },
+    /// Two-up: the last valid result was keyed wrongly.
+    CorrectOutcome {
+        /// What was spun.
+        outcome: Outcome,
+    },
+    /// Two-up: "no spin".
+    Invalid {
+        /// Why; `None` is recorded as not stated.
+        reason: Option<SpinInvalidatedReason>,
+    },
+    /// Two-up with dice: the invalid spin directly before stands after all.
+    Overrule {
+        /// What the dice showed.
+        outcome: Outcome,
+    },
+    /// Two-up: the spinner stops, or retires.
+    SpinnerStops,
+    /// Two-up: the dealer takes over.
+    Relieve,
+    /// Two-up: dice went off the table and were not found at once.
+    OffTable {
+        /// How many.
+        dice: DiceOff,
+    },
+    /// Two-up: the set is completed.
+    NewSet {
+        /// From where.
+        from: Replacement,
+    },
+    /// Two-up: a person says whether a result light shows what it must.
+    ReportLight {
+        /// "heads_2".
+        light: String,
+        /// What is seen.
+        seen: LightSeen,
     },
 }
 

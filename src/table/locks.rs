@@ -5,18 +5,16 @@ use crate::table::draft::{Draft, Source};
 use crate::table::event::{
     Body, DeviceAccepted, DeviceFaulted, DeviceRef, TableLocked, TableLockedKind, TableLockedReason, TableUnlocked,
 };
+use crate::table::game::{Answer, Family};
 use crate::table::input::{Condition, Contact, DeviceKind, Person, Seal};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::state::Lock;
-use crate::table::tai_sai::play;
 
 /// Longest text that a person gives, in characters.
 const MOST_TEXT: usize = 200;
 
 const RULE: &str = "NZ Div 9 r7.4";
-
-type Answer = Result<String, Rejection>;
 
 /// A person's text has 1 to 200 characters.
 pub(crate) fn checked_text(what: &str, text: &str) -> Result<String, Rejection> {
@@ -32,8 +30,8 @@ pub(crate) fn checked_text(what: &str, text: &str) -> Result<String, Rejection> 
 }
 
 /// Sets a lock, unless it stands.
-pub(crate) fn lock(
-    draft: &mut Draft<'_>,
+pub(crate) fn lock<F: Family>(
+    draft: &mut Draft<'_, F>,
     source: Source,
     reason: TableLockedReason,
     kind: TableLockedKind,
@@ -51,7 +49,7 @@ pub(crate) fn lock(
 }
 
 /// Ends a lock; `procedure` is empty when it ended by itself.
-pub(crate) fn unlock(draft: &mut Draft<'_>, source: Source, lock: &Lock, procedure: &str) {
+pub(crate) fn unlock<F: Family>(draft: &mut Draft<'_, F>, source: Source, lock: &Lock, procedure: &str) {
     let counters = match lock.reason {
         TableLockedReason::OutOfTurn => draft.counters(),
         TableLockedReason::Unspecified
@@ -82,7 +80,7 @@ pub(crate) fn unlock(draft: &mut Draft<'_>, source: Source, lock: &Lock, procedu
 }
 
 /// Locks that what devices show asks for: an open door, a broken seal.
-pub(crate) fn guard(draft: &mut Draft<'_>) {
+pub(crate) fn guard<F: Family>(draft: &mut Draft<'_, F>) {
     let Mode::Open(_) = draft.state.mode else { return };
     let door = draft.seen.terminal.contacts.get(&Contact::CabinetDoor);
     let shut = door.is_some_and(|door| door.closed);
@@ -114,7 +112,7 @@ pub(crate) fn guard(draft: &mut Draft<'_>) {
 }
 
 /// A condition outside the table began or ended.
-pub(crate) fn condition(draft: &mut Draft<'_>, condition: Condition, text: &str, standing: bool) {
+pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Condition, text: &str, standing: bool) {
     let lock_of = match condition {
         Condition::DiskLow => Some((TableLockedReason::Disk, TableLockedKind::HoldNext)),
         Condition::JournalFailed => Some((TableLockedReason::Journal, TableLockedKind::Freeze)),
@@ -146,7 +144,7 @@ pub(crate) fn condition(draft: &mut Draft<'_>, condition: Condition, text: &str,
 }
 
 /// A lock whose cause is gone.
-pub(crate) fn end_by_itself(draft: &mut Draft<'_>, reason: TableLockedReason, kind: TableLockedKind) {
+pub(crate) fn end_by_itself<F: Family>(draft: &mut Draft<'_, F>, reason: TableLockedReason, kind: TableLockedKind) {
     let standing = draft
         .state
         .locks
@@ -159,7 +157,7 @@ pub(crate) fn end_by_itself(draft: &mut Draft<'_>, reason: TableLockedReason, ki
 }
 
 /// A supervisor holds the next round back.
-pub(crate) fn by_supervisor(draft: &mut Draft<'_>, person: &Person, reason: &str) -> Answer {
+pub(crate) fn by_supervisor<F: Family>(draft: &mut Draft<'_, F>, person: &Person, reason: &str) -> Answer {
     let text = checked_text("reason", reason)?;
     if draft
         .state
@@ -179,7 +177,7 @@ pub(crate) fn by_supervisor(draft: &mut Draft<'_>, person: &Person, reason: &str
 }
 
 /// What else a lock needs before a supervisor's word ends it.
-fn obstacle(draft: &Draft<'_>, lock: &Lock) -> Option<&'static str> {
+fn obstacle<F: Family>(draft: &Draft<'_, F>, lock: &Lock) -> Option<&'static str> {
     match lock.reason {
         TableLockedReason::Disk => Some("it ends by itself when there is room on the disk"),
         TableLockedReason::Configuration => {
@@ -208,7 +206,7 @@ fn obstacle(draft: &Draft<'_>, lock: &Lock) -> Option<&'static str> {
 }
 
 /// Ends every lock that a supervisor's word can end.
-pub(crate) fn by_word(draft: &mut Draft<'_>, person: &Person, procedure: &str) -> Answer {
+pub(crate) fn by_word<F: Family>(draft: &mut Draft<'_, F>, person: &Person, procedure: &str) -> Answer {
     let procedure = checked_text("procedure", procedure)?;
     let locks = draft.state.locks.clone();
     if locks.is_empty() {
@@ -218,13 +216,13 @@ pub(crate) fn by_word(draft: &mut Draft<'_>, person: &Person, procedure: &str) -
 }
 
 /// Ends the freezes that a supervisor's word can end.
-pub(crate) fn thaw(draft: &mut Draft<'_>, person: &Person) -> Answer {
+pub(crate) fn thaw<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
     let frozen = |lock: &&Lock| lock.kind == TableLockedKind::Freeze;
     let locks: Vec<Lock> = draft.state.locks.iter().filter(frozen).cloned().collect();
     end(draft, person, "the supervisor lets the table go on", &locks)
 }
 
-fn end(draft: &mut Draft<'_>, person: &Person, procedure: &str, locks: &[Lock]) -> Answer {
+fn end<F: Family>(draft: &mut Draft<'_, F>, person: &Person, procedure: &str, locks: &[Lock]) -> Answer {
     let was_frozen = draft.state.is_frozen();
     let mut left = Vec::new();
     let mut ended = 0_u32;
@@ -242,7 +240,7 @@ fn end(draft: &mut Draft<'_>, person: &Person, procedure: &str, locks: &[Lock]) 
         return Err(Rejection::command(format!("{}.", left.join("; ")), RULE));
     }
     if was_frozen {
-        play::go_on(draft);
+        F::go_on(draft);
     }
     if left.is_empty() {
         return Ok("Unlocked.".into());
@@ -272,7 +270,7 @@ pub(crate) fn name(reason: TableLockedReason) -> &'static str {
 }
 
 /// Devices at the table that are neither approved nor accepted.
-fn unapproved(draft: &Draft<'_>) -> Vec<DeviceRef> {
+fn unapproved<F: Family>(draft: &Draft<'_, F>) -> Vec<DeviceRef> {
     let Some(approved) = &draft.table.approved_serials else {
         return Vec::new();
     };
@@ -289,13 +287,13 @@ fn unapproved(draft: &Draft<'_>) -> Vec<DeviceRef> {
         .collect()
 }
 
-fn reads_under_cover(draft: &Draft<'_>) -> bool {
+fn reads_under_cover<F: Family>(draft: &Draft<'_, F>) -> bool {
     let known = draft.state.devices.get(&DeviceKind::Tumbler);
     known.is_some_and(|known| !draft.state.accepted_readers.contains(&known.serial_number))
 }
 
 /// After a greeting: a device that isn't approved holds the next round back.
-pub(crate) fn check_approval(draft: &mut Draft<'_>, kind: DeviceKind) {
+pub(crate) fn check_approval<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind) {
     let unapproved = unapproved(draft);
     let Some(device) = unapproved.iter().find(|device| device.kind == kind.to_event() as i32) else {
         return;
@@ -310,7 +308,7 @@ pub(crate) fn check_approval(draft: &mut Draft<'_>, kind: DeviceKind) {
 }
 
 /// The frame layer dropped a dice reading made under the cover.
-pub(crate) fn read_under_cover(draft: &mut Draft<'_>) {
+pub(crate) fn read_under_cover<F: Family>(draft: &mut Draft<'_, F>) {
     let reason = TableLockedReason::ReadsUnderCover;
     let accepted = draft.state.devices.contains_key(&DeviceKind::Tumbler) && !reads_under_cover(draft);
     if accepted || draft.state.is_locked(reason, TableLockedKind::HoldNext) {
@@ -327,7 +325,7 @@ pub(crate) fn read_under_cover(draft: &mut Draft<'_>) {
 }
 
 /// A supervisor accepts a device.
-pub(crate) fn accept_device(draft: &mut Draft<'_>, person: &Person, serial_number: &str) -> Answer {
+pub(crate) fn accept_device<F: Family>(draft: &mut Draft<'_, F>, person: &Person, serial_number: &str) -> Answer {
     let mut of = Vec::new();
     let mut device = None;
     if let Some(found) = unapproved(draft)

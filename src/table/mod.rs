@@ -9,11 +9,16 @@ mod checkpoint;
 mod citation;
 mod devices;
 mod draft;
+mod due;
+mod entry;
 pub mod event;
+mod game;
 pub mod indicators;
 pub mod input;
+mod lamps;
 mod locks;
 mod mode;
+mod opening;
 mod operator;
 mod readout;
 pub mod rejection;
@@ -21,6 +26,8 @@ mod restart;
 mod seen;
 mod state;
 mod tai_sai;
+mod terminal;
+mod two_up;
 pub mod view;
 
 pub use seen::Seen;
@@ -29,6 +36,7 @@ use crate::rules;
 use crate::time::Uptime;
 use draft::Draft;
 use event::{Event, Fact};
+use game::{Family, Kit};
 use indicators::{DeviceCommand, Indicators};
 use input::Input;
 use mode::Mode;
@@ -36,9 +44,6 @@ use rejection::Rejection;
 use state::State;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tai_sai::due::{self, Look};
-use tai_sai::layout::LayoutLamps;
-use tai_sai::phase::Phase;
 
 /// What the configuration says of the table.
 #[derive(Clone, PartialEq, Debug)]
@@ -54,6 +59,10 @@ pub struct TableConfig {
 pub enum GameConfig {
     /// Tai-sai.
     TaiSai(TaiSaiConfig),
+    /// Two-up with dice.
+    TwoUpDice(TwoUpDiceConfig),
+    /// Triple penny two-up.
+    TriplePenny(TriplePennyConfig),
 }
 
 /// `[tai_sai]`.
@@ -79,6 +88,38 @@ pub struct TaiSaiConfig {
     pub lamp_wait: Duration,
 }
 
+/// `[two_up_dice]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TwoUpDiceConfig {
+    /// Who may go on as spinner after a turn that began with three invalid spins (TD-8).
+    pub first_three: rules::two_up_dice::machine::FirstThree,
+    /// Whether a result that was keyed wrongly may be corrected (TD-20).
+    pub mis_keyed: MisKeyed,
+    /// How long after its acknowledgement a picture may take to show: 500 ms plus 3 T of the lights' line.
+    pub lamp_wait: Duration,
+}
+
+/// `[triple_penny]`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TriplePennyConfig {
+    /// How results are shown (s479).
+    pub display: rules::triple_penny::Display,
+    /// Whether a result that was keyed wrongly may be corrected: no rule of the part, a house's policy.
+    pub mis_keyed: MisKeyed,
+    /// How long after its acknowledgement a picture may take to show; only for a display by lights.
+    pub lamp_wait: Duration,
+}
+
+/// Whether a valid result that was keyed wrongly may be corrected (TD-20). No instrument has a rule for it: it is the house's policy,
+/// and events say so.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MisKeyed {
+    /// Under a supervisor's authority, until the next wager, call or act of the spinner.
+    Correct,
+    /// Never.
+    Stands,
+}
+
 /// What an input means.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
@@ -96,18 +137,9 @@ pub struct Decision {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Table {
     config: TableConfig,
-    layout: LayoutLamps,
+    kit: Kit,
     state: State,
     seen: Seen,
-}
-
-impl TableConfig {
-    /// `[tai_sai]`.
-    fn tai_sai(&self) -> &TaiSaiConfig {
-        match &self.game {
-            GameConfig::TaiSai(tai_sai) => tai_sai,
-        }
-    }
 }
 
 impl Table {
@@ -115,7 +147,7 @@ impl Table {
     #[must_use]
     pub fn new(config: TableConfig) -> Self {
         Table {
-            layout: LayoutLamps::new(config.tai_sai()),
+            kit: Kit::new(&config.game),
             config,
             state: State::default(),
             seen: Seen::default(),
@@ -125,9 +157,15 @@ impl Table {
     /// What `input`, which arrived at `now`, means. Changes nothing.
     #[must_use]
     pub fn decide(&self, now: Uptime, input: &Input) -> Decision {
+        match &self.kit {
+            Kit::Dice(dice) => self.decide_in(dice, now, input),
+            Kit::TwoUp(two_up) => self.decide_in(two_up, now, input),
+        }
+    }
+
+    fn decide_in<F: Family>(&self, game: &F, now: Uptime, input: &Input) -> Decision {
         let now = now.max(self.seen.latest);
-        let tai_sai = self.config.tai_sai();
-        let mut draft = Draft::new(&self.config, tai_sai, &self.layout, now, &self.state, &self.seen);
+        let mut draft = Draft::new(&self.config, game, now, &self.state, &self.seen);
         draft.seen.latest = now;
         draft.seen.unfinished = false;
         take(&mut draft, input);
@@ -149,38 +187,48 @@ impl Table {
     /// When `decide` wants [`Input::Deadline`] next.
     #[must_use]
     pub fn deadline(&self) -> Option<Uptime> {
-        due::next(&self.look())
+        match &self.kit {
+            Kit::Dice(dice) => due::next(&self.look(dice)),
+            Kit::TwoUp(two_up) => due::next(&self.look(two_up)),
+        }
     }
 
     /// What the devices should show now.
     #[must_use]
     pub fn indicators(&self) -> Indicators {
-        let lit = tai_sai::lamps::commanded(&self.look(), &self.layout).into_owned();
-        let inhibit = match self.state.phase() {
-            // From the moment bets open until the round ends.
-            Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => true,
-            Some(Phase::Ready(_) | Phase::Tumbling(_)) | None => false,
+        match &self.kit {
+            Kit::Dice(dice) => self.indicators_in(dice),
+            Kit::TwoUp(two_up) => self.indicators_in(two_up),
+        }
+    }
+
+    fn indicators_in<F: Family>(&self, game: &F) -> Indicators {
+        let look = self.look(game);
+        let lit = match self.state.mode {
+            Mode::Open(_) => F::lit(&look).into_owned(),
+            Mode::Opening(_) => opening::picture(&look),
+            Mode::Closed | Mode::Test(_) => Vec::new(),
         };
         Indicators {
             lamps: indicators::LampPicture { lit, blink: false },
             readout: self.seen.readout.wanted.clone(),
-            tumbler: indicators::TumblerWish {
-                inhibit,
-                dice_allowed: false,
-            },
+            tumbler: F::tumbler_wish(&look),
         }
     }
 
     /// The state for the retained topic and `status`; the head is the gateway's to fill in.
     #[must_use]
     pub fn state(&self) -> event::TableState {
-        view::table_state(&self.state)
+        view::table_state(&self.state, self.kit.needed())
     }
 
     /// What the table waits for, and what can be done about it, for a person.
     #[must_use]
     pub fn situation(&self) -> view::Situation {
-        view::situation(&self.look())
+        match &self.kit {
+            Kit::Dice(dice) => view::situation(&self.look(dice)),
+            Kit::TwoUp(two_up) => view::situation(&self.look(two_up)),
+        }
     }
 
     /// The state for a `CheckpointRecorded`.
@@ -193,15 +241,14 @@ impl Table {
     #[must_use]
     pub fn is_between_rounds(&self) -> bool {
         match &self.state.mode {
-            Mode::Open(phase) => phase.round().is_none(),
+            Mode::Open(play) => play.is_between_rounds(),
             Mode::Closed | Mode::Opening(_) | Mode::Test(_) => true,
         }
     }
 
-    fn look(&self) -> Look<'_> {
-        Look {
-            config: self.config.tai_sai(),
-            layout: &self.layout,
+    fn look<'a, F>(&'a self, game: &'a F) -> due::Look<'a, F> {
+        due::Look {
+            game,
             state: &self.state,
             seen: &self.seen,
         }
@@ -209,14 +256,14 @@ impl Table {
 }
 
 /// What an input means by itself; what time brings follows.
-fn take(draft: &mut Draft<'_>, input: &Input) {
+fn take<F: Family>(draft: &mut Draft<'_, F>, input: &Input) {
     match input {
         Input::Started => restart::started(draft),
         Input::DeviceUp { identity, status } => devices::up(draft, identity, status),
         Input::DeviceDown { kind, reason, text } => devices::down(draft, *kind, *reason, text),
-        Input::Tumbler { report, happened } => tai_sai::tumbler::report(draft, report, *happened),
-        Input::Terminal(report) => tai_sai::terminal::status(draft, report),
-        Input::Key { stale: true, .. } | Input::Entry { stale: true, .. } => tai_sai::entry::stale(draft),
+        Input::Tumbler { report, happened } => F::tumbler(draft, report, *happened),
+        Input::Terminal(report) => terminal::status(draft, report),
+        Input::Key { stale: true, .. } | Input::Entry { stale: true, .. } => entry::stale(draft),
         Input::Key {
             key,
             entry,
@@ -224,17 +271,17 @@ fn take(draft: &mut Draft<'_>, input: &Input) {
             stale: false,
         } => {
             let at = pressed_at.map_or(draft.now, |at| at.min(draft.now));
-            tai_sai::entry::key(draft, *key, *entry, at);
+            entry::key(draft, *key, *entry, at);
         }
         Input::Entry {
             shown,
             entry,
             pressed_at: _,
             stale: false,
-        } => tai_sai::entry::enter(draft, shown, *entry),
-        Input::Contact(report) => tai_sai::terminal::contact(draft, report),
-        Input::Lamps(report) => tai_sai::lamps::report(draft, report),
-        Input::LampsAcknowledged { lit } => tai_sai::lamps::acknowledged(draft, lit),
+        } => entry::enter(draft, shown, *entry),
+        Input::Contact(report) => terminal::contact(draft, report),
+        Input::Lamps(report) => lamps::report(draft, report),
+        Input::LampsAcknowledged { lit } => lamps::acknowledged(draft, lit),
         Input::DeviceFault {
             kind,
             code,

@@ -1,7 +1,7 @@
 //! What the table is: closed, being opened, open for play, in Test. PURE.
 
 use crate::table::event::OpeningCheck;
-use crate::table::tai_sai::phase::{Phase, Ready};
+use crate::table::game::Play;
 use std::collections::BTreeMap;
 
 /// The table's mode, with what it knows in each.
@@ -17,7 +17,7 @@ pub(crate) enum Mode {
     /// Opening checks run.
     Opening(Opening),
     /// Play.
-    Open(Phase),
+    Open(Play),
     /// Devices are tried; nothing becomes a result.
     Test(Below),
 }
@@ -28,7 +28,7 @@ pub(crate) enum Below {
     /// A closed table.
     Closed,
     /// An open table between rounds.
-    Ready(Ready),
+    Open(Play),
 }
 
 /// The checks recorded so far.

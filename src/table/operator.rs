@@ -1,35 +1,25 @@
 //! What people do by commands. PURE. Every refusal says what to do instead.
 
 use crate::rules::citation::Citation;
-use crate::rules::tai_sai::{self, VoidReason};
-use crate::table::citation::void_reason;
 use crate::table::draft::{Draft, Source};
-use crate::table::event::{
-    AlertAcknowledged, Body, IncidentRecorded, ResultSource, RoundAbandoned, RoundHeldCause, RoundReopened,
-    RoundVoidedReason, TableClosed, TableLockedKind, TableLockedReason, TestModeEntered, TestModeLeft,
-    VoidReasonStated,
-};
+use crate::table::event::{AlertAcknowledged, Body, IncidentRecorded, TableClosed, TestModeEntered, TestModeLeft};
+use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};
-use crate::table::locks;
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
-use crate::table::tai_sai::held::{Declared, Missed, Uncovered};
-use crate::table::tai_sai::phase::{After, Entered, Phase};
-use crate::table::tai_sai::{due, entry, held, opening, settle, terminal, tumbler};
-
-type Answer = Result<String, Rejection>;
+use crate::table::{locks, opening};
 
 /// No rule of the game stands behind the refusal.
 const HOUSE: Citation = "";
 
 /// Does the act, or says why not.
-pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) {
+pub(crate) fn act<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) {
     let answer = allowed(draft, person, act).and_then(|()| dispatch(draft, person, act));
     draft.answer = Some(answer);
 }
 
 /// Technicians look and test; everything else is a supervisor's.
-fn allowed(draft: &Draft<'_>, person: &Person, act: &OperatorAct) -> Result<(), Rejection> {
+fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) -> Result<(), Rejection> {
     let in_test = match draft.state.mode {
         Mode::Test(_) => true,
         Mode::Closed | Mode::Opening(_) | Mode::Open(_) => false,
@@ -40,6 +30,21 @@ fn allowed(draft: &Draft<'_>, person: &Person, act: &OperatorAct) -> Result<(), 
         OperatorAct::BeginOpening
         | OperatorAct::WalkLamps
         | OperatorAct::LightTestEntry { .. }
+        | OperatorAct::LightTestOutcome { .. }
+        | OperatorAct::Offer { .. }
+        | OperatorAct::Spinner { .. }
+        | OperatorAct::DealerSpins
+        | OperatorAct::Continues { .. }
+        | OperatorAct::NoMoreBets
+        | OperatorAct::Spin { .. }
+        | OperatorAct::CorrectOutcome { .. }
+        | OperatorAct::Invalid { .. }
+        | OperatorAct::Overrule { .. }
+        | OperatorAct::SpinnerStops
+        | OperatorAct::Relieve
+        | OperatorAct::OffTable { .. }
+        | OperatorAct::NewSet { .. }
+        | OperatorAct::ReportLight { .. }
         | OperatorAct::RecordCheck { .. }
         | OperatorAct::CompleteOpening
         | OperatorAct::AbandonOpening
@@ -65,28 +70,15 @@ fn allowed(draft: &Draft<'_>, person: &Person, act: &OperatorAct) -> Result<(), 
     Err(refused("Only a supervisor may do this: use the supervisor's socket."))
 }
 
-fn dispatch(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {
+fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) -> Answer {
     match act {
         OperatorAct::BeginOpening => opening::begin(draft, person),
         OperatorAct::WalkLamps => opening::walk_lamps(draft),
-        OperatorAct::LightTestEntry { faces } => {
-            let faces = checked_faces(*faces)?;
-            opening::light(draft, faces)
-        }
-        OperatorAct::SpinTumbler => opening::spin(draft, person),
         OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
         OperatorAct::CompleteOpening => opening::complete(draft, person),
         OperatorAct::AbandonOpening => opening::abandon(draft, Source::person(person), "ended by the supervisor"),
         OperatorAct::OpenVouched => opening::open_vouched(draft, person),
         OperatorAct::Close => close(draft, person),
-        OperatorAct::EnterResult { faces, reason } => enter_result(draft, person, *faces, reason),
-        OperatorAct::Amend { faces } => amend(draft, person, *faces),
-        OperatorAct::Void { reason } => void(draft, person, *reason),
-        OperatorAct::StateVoidReason { reason } => state_reason(draft, person, *reason),
-        OperatorAct::Settle => settle_round(draft, person),
-        OperatorAct::Reopen => reopen(draft, person),
-        OperatorAct::Resume => resume(draft, person),
-        OperatorAct::WithdrawVoid => withdraw_void(draft, person),
         OperatorAct::RecordIncident { cause } => incident(draft, person, cause),
         OperatorAct::Lock { reason } => locks::by_supervisor(draft, person, reason),
         OperatorAct::Unlock { procedure } => locks::by_word(draft, person, procedure),
@@ -94,289 +86,56 @@ fn dispatch(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer
         OperatorAct::EnterTest => enter_test(draft, person),
         OperatorAct::LeaveTest => leave_test(draft, Source::person(person)),
         OperatorAct::AcknowledgeAlert { alert } => acknowledge(draft, person, alert),
+        OperatorAct::LightTestEntry { .. }
+        | OperatorAct::LightTestOutcome { .. }
+        | OperatorAct::SpinTumbler
+        | OperatorAct::EnterResult { .. }
+        | OperatorAct::Amend { .. }
+        | OperatorAct::Void { .. }
+        | OperatorAct::StateVoidReason { .. }
+        | OperatorAct::Settle
+        | OperatorAct::Reopen
+        | OperatorAct::Resume
+        | OperatorAct::WithdrawVoid
+        | OperatorAct::Offer { .. }
+        | OperatorAct::Spinner { .. }
+        | OperatorAct::DealerSpins
+        | OperatorAct::Continues { .. }
+        | OperatorAct::NoMoreBets
+        | OperatorAct::Spin { .. }
+        | OperatorAct::CorrectOutcome { .. }
+        | OperatorAct::Invalid { .. }
+        | OperatorAct::Overrule { .. }
+        | OperatorAct::SpinnerStops
+        | OperatorAct::Relieve
+        | OperatorAct::OffTable { .. }
+        | OperatorAct::NewSet { .. }
+        | OperatorAct::ReportLight { .. } => F::act(draft, person, act),
     }
 }
 
-fn refused(text: impl Into<String>) -> Rejection {
+/// The answer to an act of another game.
+pub(crate) fn not_here() -> Answer {
+    Err(refused("This is no act of the game at this table."))
+}
+
+pub(crate) fn refused(text: impl Into<String>) -> Rejection {
     Rejection::command(text, HOUSE)
 }
 
-fn checked_faces(faces: [u8; 3]) -> Result<[u8; 3], Rejection> {
-    if tai_sai::are_faces(faces) {
-        return Ok(faces);
-    }
-    Err(refused("Faces are three numbers from 1 to 6."))
-}
-
-/// Neither frozen nor held.
-fn running(draft: &Draft<'_>) -> Result<(), Rejection> {
-    if draft.state.is_frozen() {
-        return Err(refused(
-            "The table is frozen: let it go on (`tablegate round resume`), or void the round, first.",
-        ));
-    }
-    if let Some(held) = draft.state.phase().and_then(Phase::held) {
-        let text = held::text(held.cause);
-        return Err(refused(format!("The round is held. {text}")));
-    }
-    Ok(())
-}
-
-fn outside_play() -> Rejection {
-    refused("The table is not open: open it first (`tablegate open`).")
-}
-
-fn close(draft: &mut Draft<'_>, person: &Person) -> Answer {
+fn close<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
     let source = Source::person(person);
     match &draft.state.mode {
         Mode::Closed => return Err(refused("The table is closed already.")),
         Mode::Opening(_) => return Err(refused("The table is being opened: end the checks first.")),
         Mode::Test(_) => return Err(refused("The table is in test mode: leave it first.")),
-        Mode::Open(Phase::Ready(_)) => {}
-        Mode::Open(Phase::Tumbling(_) | Phase::Betting(_)) => {
-            due::round_ends(draft);
-            let base = draft.counters();
-            draft.record(source.clone(), Body::RoundAbandoned(RoundAbandoned { base }));
-            for lock in draft.state.locks.clone() {
-                let of_round = matches!(
-                    lock.reason,
-                    TableLockedReason::OutOfTurn | TableLockedReason::Configuration
-                );
-                if of_round && lock.kind == TableLockedKind::Freeze {
-                    locks::unlock(draft, source.clone(), &lock, "the round was abandoned");
-                }
-            }
-        }
-        Mode::Open(Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
-            return Err(Rejection::command(
-                "Bets are closed: finish the round, or void it, then close the table.",
-                "NZ Div 9 r4.7",
-            ));
-        }
+        Mode::Open(_) => F::close(draft, &source)?,
     }
     draft.record(source, Body::TableClosed(TableClosed {}));
     Ok("The table is closed.".into())
 }
 
-fn enter_result(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3], reason: &str) -> Answer {
-    let faces = checked_faces(faces)?;
-    let reason = locks::checked_text("reason", reason)?;
-    running(draft)?;
-    match draft.phase() {
-        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
-            entry::by_command(draft, Source::person(person), faces, &reason);
-            Ok(format!("Entered: {}.", tai_sai::call(faces)))
-        }
-        Some(Phase::Entered(_)) => Err(Rejection::command(
-            "The result is entered: amend it (`tablegate round amend`).",
-            "NZ Div 9 r7.2",
-        )),
-        Some(Phase::Ready(_) | Phase::Tumbling(_)) => Err(Rejection::command(
-            "There is no result yet: bets have not been opened.",
-            "NZ Div 9 r6.4",
-        )),
-        None => Err(outside_play()),
-    }
-}
-
-/// The entered round, or why there is none.
-fn entered(draft: &Draft<'_>) -> Result<Entered, Rejection> {
-    match draft.phase() {
-        Some(Phase::Entered(entered)) => Ok(entered),
-        Some(Phase::Ready(ready)) => match ready.after {
-            After::Provisional(_) => Err(Rejection::command(
-                "The round is settled by the cover: take that back first (`tablegate round reopen`).",
-                "NZ Div 9 r7.2",
-            )),
-            After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => {
-                Err(Rejection::command(
-                    "No round runs; after settlement nothing is amended: record an incident (`tablegate round incident`).",
-                    "NZ Div 9 r7.2",
-                ))
-            }
-        },
-        Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
-            Err(Rejection::command("No result is entered yet.", "NZ Div 9 r6.5"))
-        }
-        None => Err(outside_play()),
-    }
-}
-
-fn amend(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3]) -> Answer {
-    let faces = checked_faces(faces)?;
-    let entered = entered(draft)?;
-    running(draft)?;
-    let source = Source::person(person);
-    entry::amend(draft, source, &entered, Vec::new(), faces, ResultSource::Command);
-    entry::new_number(draft);
-    Ok(format!("Amended to {}.", tai_sai::call(faces)))
-}
-
-fn settle_round(draft: &mut Draft<'_>, person: &Person) -> Answer {
-    let entered = entered(draft)?;
-    running(draft)?;
-    settle::by_command(draft, Source::person(person), &entered)?;
-    Ok("The round is settled.".into())
-}
-
-/// The reason as recorded; one of another style is refused.
-fn checked_reason(reason: Option<RoundVoidedReason>) -> Result<RoundVoidedReason, Rejection> {
-    let reason = reason.unwrap_or(RoundVoidedReason::NotStated);
-    match void_reason(reason).map(VoidReason::style) {
-        Some(tai_sai::Style::A) => Ok(reason),
-        None if reason == RoundVoidedReason::NotStated => Ok(reason),
-        Some(tai_sai::Style::B) | None => Err(Rejection::command(
-            "This is no reason of this table's style: give a_not_flat, a_tumbler_fault, a_exposed_early or a_not_activated.",
-            "NZ Div 9 r7.1",
-        )),
-    }
-}
-
-fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
-    let reason = checked_reason(reason)?;
-    let before_the_first_spin = matches!(
-        reason,
-        RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault
-    );
-    match draft.phase() {
-        None => return Err(outside_play()),
-        Some(Phase::Ready(_)) if before_the_first_spin => tumbler::start_round(draft, false),
-        Some(Phase::Ready(_)) => {
-            return Err(Rejection::command(
-                "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`).",
-                "NZ Div 9 r7.1",
-            ));
-        }
-        Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {}
-    }
-    held::void(draft, Source::person(person), reason, Declared::Supervisor);
-    Ok("The round is void: nobody wins or loses.".into())
-}
-
-fn state_reason(draft: &mut Draft<'_>, person: &Person, reason: RoundVoidedReason) -> Answer {
-    let reason = checked_reason(Some(reason))?;
-    let waits = draft
-        .state
-        .last_void
-        .is_some_and(|void| void.reason == RoundVoidedReason::NotStated);
-    if !waits {
-        return Err(Rejection::command("No void waits for its reason.", "NZ Div 9 r7.1"));
-    }
-    if reason == RoundVoidedReason::NotStated {
-        return Err(Rejection::command("Give the reason of the void.", "NZ Div 9 r7.1"));
-    }
-    let stated = VoidReasonStated { reason: reason as i32 };
-    draft.record(Source::person(person), Body::VoidReasonStated(stated));
-    Ok("The reason is recorded.".into())
-}
-
-fn reopen(draft: &mut Draft<'_>, person: &Person) -> Answer {
-    let provisional = draft.ready().is_some_and(|ready| match ready.after {
-        After::Provisional(_) => true,
-        After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => false,
-    });
-    if !provisional || held::spun_since(draft) {
-        return Err(Rejection::command(
-            "Only a round that the cover settled can be reopened, and only until the next spin: record an incident (`tablegate round incident`).",
-            "NZ Div 9 r7.2",
-        ));
-    }
-    draft.record(Source::person(person), Body::RoundReopened(RoundReopened {}));
-    draft.seen.readout.numbers_hidden = false;
-    Ok("The round is open again: its areas are lit.".into())
-}
-
-fn withdraw_void(draft: &mut Draft<'_>, person: &Person) -> Answer {
-    let withdrawable = draft.ready().is_some_and(|ready| match ready.after {
-        After::Withdrawable { .. } => true,
-        After::Nothing | After::Settled | After::Voided | After::Provisional(_) | After::Abandoned => false,
-    });
-    if !withdrawable || held::spun_since(draft) {
-        return Err(Rejection::command(
-            "Only a void that the gateway declared can be withdrawn, and only until the next spin.",
-            "NZ Div 9 r7.1",
-        ));
-    }
-    if draft.state.is_frozen() {
-        return Err(refused(
-            "The table is frozen: let it go on (`tablegate round resume`) first.",
-        ));
-    }
-    let source = Source::person(person);
-    held::withdraw(draft, source.clone(), Declared::Supervisor);
-    held::stand_for(draft, &source, None);
-    Ok("The void is withdrawn: the round goes on with the dice uncovered.".into())
-}
-
-fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
-    let held = draft.state.phase().and_then(Phase::held).cloned();
-    if held.is_none() && !draft.state.is_frozen() {
-        return Err(refused("No round is held, and the table is not frozen."));
-    }
-    if held
-        .as_ref()
-        .is_some_and(|held| held.cause == RoundHeldCause::TumblerShort)
-    {
-        return Err(Rejection::command(
-            held::text(RoundHeldCause::TumblerShort),
-            "NZ Div 9 r6.1",
-        ));
-    }
-    if draft.state.is_frozen() {
-        let answer = locks::thaw(draft, person)?;
-        if draft.state.is_frozen() || held.is_none() {
-            return Ok(answer);
-        }
-    }
-    let Some(held) = held else {
-        return Ok("The table goes on.".into());
-    };
-    let source = Source::person(person);
-    held::resumed(draft, held.cause, source.clone());
-    match (held.cause, draft.phase()) {
-        (RoundHeldCause::DiceDiffer, Some(Phase::Landed(_))) => confirm(draft, source, &held.pressed),
-        (RoundHeldCause::ExposedEarly | RoundHeldCause::NotActivated, Some(Phase::Tumbling(_) | Phase::Betting(_))) => {
-            held::stand_for(draft, &source, None);
-        }
-        (_, Some(Phase::Betting(_))) => {
-            let ring = terminal::ring_found(draft, Missed::WhileAway);
-            let uncovered = draft.seen.tumbler.off_at.is_some();
-            if let Some(ring) = ring {
-                held::close_bets(
-                    draft,
-                    source.clone(),
-                    Some(ring.at.unwrap_or(draft.now)),
-                    Missed::WhileAway,
-                );
-            }
-            if uncovered {
-                held::stand_for(draft, &source, None);
-            }
-        }
-        (_, Some(Phase::Closed(_))) if draft.seen.tumbler.off_at.is_some() => {
-            held::uncover(draft, source, Uncovered::Seen(Missed::Live));
-        }
-        (_, _) => {}
-    }
-    Ok("The round goes on.".into())
-}
-
-/// The entry that a dice reader contradicted counts.
-fn confirm(draft: &mut Draft<'_>, source: Source, pressed: &[u32]) {
-    let faces: Vec<u8> = pressed.iter().filter_map(|key| u8::try_from(*key).ok()).collect();
-    let Ok(faces) = <[u8; 3]>::try_from(faces) else { return };
-    let accepted = entry::Accepted {
-        pressed: pressed.to_vec(),
-        faces,
-        source: ResultSource::Terminal,
-        reason: String::new(),
-        confirmed: true,
-    };
-    entry::accept(draft, source, accepted);
-    entry::new_number(draft);
-}
-
-fn incident(draft: &mut Draft<'_>, person: &Person, cause: &str) -> Answer {
+fn incident<F: Family>(draft: &mut Draft<'_, F>, person: &Person, cause: &str) -> Answer {
     let cause = locks::checked_text("cause", cause)?;
     let running = draft.state.round_id();
     let of_round = if running == 0 { draft.state.last_round } else { running };
@@ -387,9 +146,10 @@ fn incident(draft: &mut Draft<'_>, person: &Person, cause: &str) -> Answer {
     Ok("The incident is recorded.".into())
 }
 
-fn enter_test(draft: &mut Draft<'_>, person: &Person) -> Answer {
-    match draft.state.mode {
-        Mode::Closed | Mode::Open(Phase::Ready(_)) => {}
+fn enter_test<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
+    match &draft.state.mode {
+        Mode::Closed => {}
+        Mode::Open(play) if play.is_between_rounds() => {}
         Mode::Test(_) => return Err(refused("The table is in test mode already.")),
         Mode::Opening(_) => return Err(refused("The table is being opened: end the checks first.")),
         Mode::Open(_) => return Err(refused("A round runs: test between rounds, or with the table closed.")),
@@ -400,7 +160,7 @@ fn enter_test(draft: &mut Draft<'_>, person: &Person) -> Answer {
 }
 
 /// Leaves Test, by a person or because the one who asked for it is gone.
-pub(crate) fn leave_test(draft: &mut Draft<'_>, source: Source) -> Answer {
+pub(crate) fn leave_test<F: Family>(draft: &mut Draft<'_, F>, source: Source) -> Answer {
     match draft.state.mode {
         Mode::Test(_) => {}
         Mode::Closed | Mode::Opening(_) | Mode::Open(_) => return Err(refused("The table is not in test mode.")),
@@ -413,7 +173,7 @@ pub(crate) fn leave_test(draft: &mut Draft<'_>, source: Source) -> Answer {
 }
 
 /// The connection that Test or the opening belongs to is gone.
-pub(crate) fn gone(draft: &mut Draft<'_>, connection: u64) {
+pub(crate) fn gone<F: Family>(draft: &mut Draft<'_, F>, connection: u64) {
     if draft.seen.owner != Some(connection) {
         return;
     }
@@ -430,7 +190,7 @@ pub(crate) fn gone(draft: &mut Draft<'_>, connection: u64) {
     draft.seen.owner = None;
 }
 
-fn acknowledge(draft: &mut Draft<'_>, person: &Person, alert: &str) -> Answer {
+fn acknowledge<F: Family>(draft: &mut Draft<'_, F>, person: &Person, alert: &str) -> Answer {
     match draft.state.alerts.get(alert) {
         None => Err(refused(format!("No alert {alert} stands."))),
         Some(standing) if standing.acknowledged => Err(refused("It is acknowledged already.")),

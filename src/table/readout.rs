@@ -1,12 +1,12 @@
 //! What the terminal's readout should show: a refusal, what stands, or the keys. PURE.
 
 use crate::table::draft::Draft;
+use crate::table::due::Look;
+use crate::table::game::Family;
 use crate::table::indicators::Readout;
 use crate::table::input::DeviceKind;
 use crate::table::mode::Mode;
 use crate::table::rejection::{self, Code};
-use crate::table::tai_sai::due::Look;
-use crate::table::tai_sai::phase::{Entered, Phase};
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -20,7 +20,7 @@ const NOTICE_MS: u32 = 3000;
 const UNTIL_A_KEY: u32 = u32::MAX;
 
 /// Something that stands.
-enum Standing {
+pub(crate) enum Standing {
     Nothing,
     /// Comes back after keys.
     Code(Code),
@@ -28,7 +28,7 @@ enum Standing {
     Numbers(String),
 }
 
-fn standing(look: &Look<'_>) -> Standing {
+fn standing<F: Family>(look: &Look<'_, F>) -> Standing {
     match &look.state.mode {
         Mode::Closed => Standing::Code(rejection::CLOSED),
         Mode::Test(_) => Standing::Code(rejection::TEST),
@@ -37,42 +37,17 @@ fn standing(look: &Look<'_>) -> Standing {
             None => Standing::Nothing,
         },
         Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
-        Mode::Open(Phase::Ready(_) | Phase::Tumbling(_)) => before_bets(look),
-        Mode::Open(Phase::Entered(entered)) => Standing::Numbers(numbers(entered)),
-        Mode::Open(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => Standing::Nothing,
+        Mode::Open(_) => F::standing(look),
     }
-}
-
-/// Why the next round doesn't start.
-fn before_bets(look: &Look<'_>) -> Standing {
-    if !look.state.is_online(DeviceKind::Tumbler) {
-        Standing::Code(rejection::TUMBLER_AWAY)
-    } else if !look.state.is_online(DeviceKind::LayoutLamps) {
-        Standing::Code(rejection::LAMPS_AWAY)
-    } else if !look.state.locks.is_empty() {
-        Standing::Code(rejection::LOCKED)
-    } else {
-        Standing::Nothing
-    }
-}
-
-/// The three numbers that are lit.
-fn numbers(entered: &Entered) -> String {
-    let numbers = if entered.pressed.is_empty() {
-        &entered.faces
-    } else {
-        &entered.pressed
-    };
-    numbers.iter().map(u32::to_string).collect()
 }
 
 /// Keys hide what stands until then.
-fn shown_again_at(look: &Look<'_>) -> Option<Uptime> {
+fn shown_again_at<F>(look: &Look<'_, F>) -> Option<Uptime> {
     look.seen.entry.last_key_at.map(|at| at + SHOWN_AGAIN)
 }
 
 /// Text, blinking, for how long.
-fn desired(look: &Look<'_>, now: Uptime) -> Readout {
+fn desired<F: Family>(look: &Look<'_, F>, now: Uptime) -> Readout {
     let entry = look.seen.entry.number;
     let readout = |text: &str, blink: bool, for_ms: u32| Readout {
         text: text.into(),
@@ -95,7 +70,7 @@ fn desired(look: &Look<'_>, now: Uptime) -> Readout {
 }
 
 /// Works the wanted readout out anew; sends it again only when the terminal would show something else.
-pub(crate) fn refresh(draft: &mut Draft<'_>) {
+pub(crate) fn refresh<F: Family>(draft: &mut Draft<'_, F>) {
     if draft.seen.entry.number == 0 {
         return;
     }
@@ -124,7 +99,7 @@ pub(crate) fn refresh(draft: &mut Draft<'_>) {
 }
 
 /// When the readout changes by itself.
-pub(crate) fn next(look: &Look<'_>) -> Option<Uptime> {
+pub(crate) fn next<F: Family>(look: &Look<'_, F>) -> Option<Uptime> {
     if look.seen.entry.number == 0 || !look.state.is_online(DeviceKind::Terminal) {
         return None;
     }

@@ -1,13 +1,13 @@
 //! The start of a run: what a folded journal means before any device has answered. PURE.
 
 use crate::table::draft::{Draft, Source};
-use crate::table::event::{Body, OpeningAbandoned, RoundAbandoned, TableLockedKind, TableLockedReason, TestModeLeft};
+use crate::table::event::{Body, OpeningAbandoned, TableClosed, TableLockedKind, TableLockedReason, TestModeLeft};
+use crate::table::game::{Family, Play};
 use crate::table::locks;
 use crate::table::mode::Mode;
-use crate::table::tai_sai::phase::{Phase, Round};
 
 /// The daemon is up: the state is folded, `GatewayStarted` applied.
-pub(crate) fn started(draft: &mut Draft<'_>) {
+pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
     // These are judged anew: whoever raised them does so again.
     locks::end_by_itself(draft, TableLockedReason::Digest, TableLockedKind::Freeze);
     locks::end_by_itself(draft, TableLockedReason::Disk, TableLockedKind::HoldNext);
@@ -21,23 +21,20 @@ pub(crate) fn started(draft: &mut Draft<'_>) {
             let text = "the daemon was started again: the checks must be repeated".into();
             draft.record(source, Body::OpeningAbandoned(OpeningAbandoned { text }));
         }
-        Mode::Open(Phase::Tumbling(tumbling)) if tumbling.round.held.is_none() => {
-            // Nobody has bet: the table becomes ready, and the dice are spun again.
-            draft.record(source, Body::RoundAbandoned(RoundAbandoned { base: None }));
-        }
-        Mode::Open(_) => {}
+        Mode::Open(_) => F::started(draft),
     }
     configuration(draft);
 }
 
 /// A round of another game, style or layout than the configuration's is frozen until that is restored or it is voided.
-fn configuration(draft: &mut Draft<'_>) {
-    let differs = draft
-        .state
-        .phase()
-        .and_then(Phase::round)
-        .is_some_and(|round| !is_ours(draft, round));
-    if !differs {
+fn configuration<F: Family>(draft: &mut Draft<'_, F>) {
+    let ours = draft.state.play().is_none_or(|play| draft.game.is_ours(play));
+    let between = draft.state.play().is_some_and(Play::is_between_rounds);
+    if !ours && between {
+        // Another game is played here now: its devices must be checked before.
+        return draft.record(Source::gateway(), Body::TableClosed(TableClosed {}));
+    }
+    if ours {
         return locks::end_by_itself(draft, TableLockedReason::Configuration, TableLockedKind::Freeze);
     }
     let text = "The open round was begun with another game, style or layout: start with that configuration, or void the round.";
@@ -49,8 +46,4 @@ fn configuration(draft: &mut Draft<'_>) {
         TableLockedKind::Freeze,
         text,
     );
-}
-
-fn is_ours(draft: &Draft<'_>, round: &Round) -> bool {
-    round.game == "tai-sai" && round.style == draft.config.style.name() && round.layout == draft.config.layout.name()
 }

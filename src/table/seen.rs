@@ -2,12 +2,13 @@
 //!
 //! Gone at a restart: devices are greeted anew, and what they say then counts as happening then.
 
+use crate::rules::citation::Citation;
 use crate::table::event::OpeningCheck;
 use crate::table::indicators::Readout;
 use crate::table::input::{
     Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, TumblerReport,
 };
-use crate::table::tai_sai::phase::{ContactCount, Count};
+use crate::table::state::{ContactCount, Count};
 use crate::time::Uptime;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -179,6 +180,8 @@ pub(crate) struct Notice {
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Repeated {
     pub(crate) code: u32,
+    pub(crate) text: &'static str,
+    pub(crate) rule: Citation,
     pub(crate) shown: Vec<u32>,
     pub(crate) since: Uptime,
     pub(crate) round: u64,

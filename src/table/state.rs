@@ -7,10 +7,9 @@ use crate::table::event::{
     Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
     TableLockedReason,
 };
+use crate::table::game::{self, Play};
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
-use crate::table::tai_sai::fold;
-use crate::table::tai_sai::phase::{After, ContactCount, Count, Phase, Ready};
 use crate::time::Uptime;
 use std::collections::BTreeMap;
 
@@ -89,6 +88,20 @@ pub(crate) struct LastVoid {
     pub(crate) reason: RoundVoidedReason,
 }
 
+/// A tumbler's counters, since manufacture, wrapping.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) activations: u32,
+    pub(crate) spins: u32,
+}
+
+/// How often a contact had closed since its device's start `boot_id`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ContactCount {
+    pub(crate) closings: u32,
+    pub(crate) boot_id: u32,
+}
+
 /// What an event's envelope tells the fold.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a> {
@@ -118,7 +131,7 @@ impl State {
             Body::GatewayStarted(_) => self.gateway_started(envelope),
             Body::DeviceOnline(online) => {
                 let before = self.device_online(envelope, online.boot_id);
-                fold::device_online(self, envelope, before.as_ref(), online);
+                game::device_online(self, envelope, before.as_ref(), online);
             }
             Body::DeviceOffline(_) => self.device_offline(envelope),
             Body::DeviceAccepted(accepted) => {
@@ -140,12 +153,7 @@ impl State {
             Body::OpeningAbandoned(_) | Body::TableClosed(_) => self.mode = Mode::Closed,
             Body::OpeningCheckRecorded(recorded) => self.check_recorded(recorded),
             Body::TableOpened(opened) => {
-                let base = opened.base.map(Count::from);
-                self.mode = Mode::Open(Phase::Ready(Ready {
-                    base,
-                    watched: base.is_some(),
-                    ..Ready::default()
-                }));
+                self.mode = Mode::Open(Play::opened(opened));
                 self.failed_lamps.clear();
                 self.board_failed = false;
             }
@@ -153,12 +161,12 @@ impl State {
             Body::TestModeLeft(left) => self.test_left(left.base.map(Count::from)),
             Body::TableLocked(locked) => {
                 self.locked(locked.reason(), locked.kind(), &locked.text);
-                fold::locked(self, envelope, locked);
+                game::locked(self, envelope, locked);
             }
             Body::TableUnlocked(unlocked) => {
                 let (reason, kind) = (unlocked.reason(), unlocked.kind());
                 self.locks.retain(|lock| (lock.reason, lock.kind) != (reason, kind));
-                fold::unlocked(self, envelope, unlocked);
+                game::unlocked(self, envelope, unlocked);
             }
             Body::AlertRaised(raised) => {
                 let alert = Alert {
@@ -175,24 +183,36 @@ impl State {
             Body::AlertCleared(cleared) => {
                 self.alerts.remove(&cleared.alert);
             }
-            Body::RoundStarted(body) => fold::round_started(self, envelope, body),
-            Body::TumblerSpun(body) => fold::tumbler_spun(self, envelope, body),
-            Body::BetsOpened(body) => fold::bets_opened(self, envelope, body),
-            Body::BetsClosed(body) => fold::bets_closed(self, envelope, body),
-            Body::DiceUncovered(body) => fold::dice_uncovered(self, envelope, body),
-            Body::ResultEntered(body) => fold::result_entered(self, envelope, body),
-            Body::ResultAmended(body) => fold::result_amended(self, envelope, body),
-            Body::LayoutLit(_) => fold::layout_lit(self, envelope),
-            Body::LampFailed(body) => fold::lamp_failed(self, envelope, body),
-            Body::LampRestored(body) => fold::lamp_restored(self, body),
-            Body::RoundHeld(body) => fold::round_held(self, body),
-            Body::RoundResumed(body) => fold::round_resumed(self, body),
-            Body::RoundVoided(body) => fold::round_voided(self, envelope, body),
-            Body::VoidReasonStated(body) => fold::void_reason_stated(self, envelope, body),
-            Body::VoidWithdrawn(body) => fold::void_withdrawn(self, body),
-            Body::RoundAbandoned(body) => fold::round_ended(self, body.base, After::Abandoned),
-            Body::RoundSettled(body) => fold::round_settled(self, body),
-            Body::RoundReopened(_) => fold::round_reopened(self, envelope),
+            Body::RoundStarted(_)
+            | Body::TumblerSpun(_)
+            | Body::BetsOpened(_)
+            | Body::BetsClosed(_)
+            | Body::DiceUncovered(_)
+            | Body::ResultEntered(_)
+            | Body::ResultAmended(_)
+            | Body::LayoutLit(_)
+            | Body::LampFailed(_)
+            | Body::LampRestored(_)
+            | Body::RoundHeld(_)
+            | Body::RoundResumed(_)
+            | Body::RoundVoided(_)
+            | Body::VoidReasonStated(_)
+            | Body::VoidWithdrawn(_)
+            | Body::RoundAbandoned(_)
+            | Body::RoundSettled(_)
+            | Body::RoundReopened(_)
+            | Body::SpinnerSelected(_)
+            | Body::SpinnerWagerPlaced(_)
+            | Body::SpinResulted(_)
+            | Body::SpinInvalidated(_)
+            | Body::InvalidSpinOverruled(_)
+            | Body::SpinCorrected(_)
+            | Body::PlayersWagersDecided(_)
+            | Body::SpinnerWagerDecided(_)
+            | Body::SpinnerChanged(_)
+            | Body::ResultCardRequired(_)
+            | Body::DieOffTable(_)
+            | Body::DiceReplaced(_) => game::fold(self, envelope, body),
             Body::CheckpointRecorded(recorded) => {
                 // The state as it is already, or, first in a recovery or in a new journal, as it was left.
                 if let Some(state) = &recorded.state {
@@ -220,8 +240,8 @@ impl State {
             known.online = false;
             known.seen_since_start = false;
         }
-        if let Mode::Open(phase) = &mut self.mode {
-            fold::rearm(phase, envelope.at);
+        if let Mode::Open(play) = &mut self.mode {
+            play.rearm(envelope.at);
         }
     }
 
@@ -242,8 +262,8 @@ impl State {
         if let Some(known) = self.devices.get_mut(&kind) {
             known.online = false;
         }
-        if let Mode::Open(phase) = &mut self.mode {
-            fold::link_broke(phase, kind);
+        if let Mode::Open(play) = &mut self.mode {
+            play.link_broke(kind);
         }
     }
 
@@ -260,7 +280,7 @@ impl State {
 
     fn test_entered(&mut self) {
         self.mode = match std::mem::take(&mut self.mode) {
-            Mode::Open(Phase::Ready(ready)) => Mode::Test(Below::Ready(ready)),
+            Mode::Open(play) if play.is_between_rounds() => Mode::Test(Below::Open(play)),
             Mode::Test(below) => Mode::Test(below),
             Mode::Closed | Mode::Opening(_) | Mode::Open(_) => Mode::Test(Below::Closed),
         };
@@ -268,11 +288,7 @@ impl State {
 
     fn test_left(&mut self, base: Option<Count>) {
         self.mode = match std::mem::take(&mut self.mode) {
-            Mode::Test(Below::Ready(ready)) => Mode::Open(Phase::Ready(Ready {
-                base,
-                watched: base.is_some(),
-                after: ready.after.final_form(),
-            })),
+            Mode::Test(Below::Open(play)) => Mode::Open(play.after_test(base)),
             Mode::Test(Below::Closed) => Mode::Closed,
             other @ (Mode::Closed | Mode::Opening(_) | Mode::Open(_)) => other,
         };
@@ -294,16 +310,16 @@ impl State {
     }
 
     /// Where play stands; `None` outside play.
-    pub(crate) fn phase(&self) -> Option<&Phase> {
+    pub(crate) fn play(&self) -> Option<&Play> {
         match &self.mode {
-            Mode::Open(phase) => Some(phase),
+            Mode::Open(play) => Some(play),
             Mode::Closed | Mode::Opening(_) | Mode::Test(_) => None,
         }
     }
 
     /// The running round's number; 0 outside a round.
     pub(crate) fn round_id(&self) -> u64 {
-        self.phase().and_then(Phase::round).map_or(0, |round| round.id)
+        self.play().map_or(0, Play::round_id)
     }
 
     /// A lock of this reason and kind stands.
@@ -318,7 +334,7 @@ impl State {
 
     /// The round waits for a supervisor.
     pub(crate) fn is_held(&self) -> bool {
-        self.phase().is_some_and(|phase| phase.held().is_some())
+        self.play().is_some_and(Play::is_held)
     }
 
     /// The device can be used.

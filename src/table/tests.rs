@@ -157,6 +157,13 @@ impl World {
         self.check();
     }
 
+    fn dice(&self) -> &super::tai_sai::Dice {
+        match &self.table.kit {
+            super::Kit::Dice(dice) => dice,
+            super::Kit::TwoUp(_) => panic!("another game than tai-sai"),
+        }
+    }
+
     fn check(&self) {
         let indicators = self.table.indicators();
         let state = self.table.state();
@@ -167,9 +174,9 @@ impl World {
                     Body::ResultAmended(result) => Some(result.areas.clone()),
                     _ => None,
                 });
-                assert_eq!(indicators.lamps.lit, self.table.layout.picture(&result.unwrap()));
+                assert_eq!(indicators.lamps.lit, self.dice().layout.picture(&result.unwrap()));
                 let faces: Vec<u8> = entered.faces.iter().map(|face| u8::try_from(*face).unwrap()).collect();
-                assert_eq!(entered.areas, self.table.layout.winners(faces.try_into().unwrap()));
+                assert_eq!(entered.areas, self.dice().layout.winners(faces.try_into().unwrap()));
                 assert!(indicators.tumbler.inhibit);
             }
             Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {

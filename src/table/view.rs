@@ -1,13 +1,13 @@
 //! What can be looked at: the retained state, and what the table waits for. PURE. Readers decide nothing.
 
-use crate::table::event::{self, DeviceRef, DeviceState, Lock, RoundHeldCause, TableLockedKind, TableState};
+use crate::table::due::{self, Look};
+use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, TableLockedKind, TableState};
+use crate::table::game::Family;
 use crate::table::input::{Cover, DeviceKind};
 use crate::table::mode::{Below, Mode};
 use crate::table::seen::Authority;
 use crate::table::state::{self, State};
-use crate::table::tai_sai::due::{self, Look, NEEDED};
-use crate::table::tai_sai::phase::{After, Entered, Phase};
-use crate::table::tai_sai::{held, lamps, play, settle};
+use crate::time::Uptime;
 use serde::{Deserialize, Serialize};
 
 /// What the table waits for, and what can be done about it, in words for people and scripts.
@@ -32,6 +32,32 @@ pub struct Situation {
     pub possible: Vec<Possible>,
     /// What happens by itself, and when.
     pub deadlines: Vec<DeadlineLine>,
+    /// Two-up: who spins, and what was spun.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub two_up: Option<TwoUpView>,
+}
+
+/// A two-up game as a person sees it.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TwoUpView {
+    /// "player", "dealer", "dealer_for_player", "run_out"; `None` while the dice or coins are offered.
+    pub spinner: Option<String>,
+    /// The side of the spinner's wager: "heads", "tails".
+    pub wager: Option<String>,
+    /// The last valid result: "heads", "triple_tails".
+    pub outcome: Option<String>,
+    /// Heads in this game, or after it in the last.
+    pub heads: u32,
+    /// Tails likewise.
+    pub tails: u32,
+    /// Odds in a row.
+    pub odds_run: u32,
+    /// Invalid spins of the spinner in a row.
+    pub invalid_run: u32,
+    /// Dice or coins of the set that are lost.
+    pub missing: u32,
+    /// Lights in whose place a card is shown: "heads_2".
+    pub cards: Vec<String>,
 }
 
 /// A lock.
@@ -74,19 +100,43 @@ pub struct DeadlineLine {
     pub at_uptime_ms: u64,
 }
 
+/// What a game shows in the retained state.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Shown {
+    pub(crate) phase: &'static str,
+    pub(crate) lit: Vec<Area>,
+    pub(crate) held: i32,
+    pub(crate) call: String,
+    pub(crate) settled_provisionally: bool,
+}
+
+/// What a game waits for in play.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct InPlay {
+    pub(crate) held_text: Option<String>,
+    pub(crate) bets_closed: bool,
+    pub(crate) lamps: Option<&'static str>,
+    /// What can be done; frozen and held rounds included.
+    pub(crate) possible: Vec<Act>,
+    /// What happens by itself, and when.
+    pub(crate) deadlines: Vec<(&'static str, Option<Uptime>)>,
+    pub(crate) two_up: Option<TwoUpView>,
+}
+
 /// The retained state; the head is the gateway's to fill in.
-pub(crate) fn table_state(state: &State) -> TableState {
-    let phase = state.phase();
-    let entered = match phase {
-        Some(Phase::Entered(entered)) => Some(entered),
-        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) | None => {
-            None
-        }
+pub(crate) fn table_state(state: &State, needed: &[DeviceKind]) -> TableState {
+    let play = match &state.mode {
+        Mode::Open(play) => play.shown(),
+        Mode::Test(Below::Open(play)) => Shown {
+            settled_provisionally: play.shown().settled_provisionally,
+            ..Shown::default()
+        },
+        Mode::Closed | Mode::Opening(_) | Mode::Test(Below::Closed) => Shown::default(),
     };
     TableState {
         head: None,
         mode: mode(state) as i32,
-        phase: phase.map(Phase::name).unwrap_or_default().into(),
+        phase: play.phase.into(),
         round_id: state.round_id(),
         locks: state
             .locks
@@ -96,12 +146,12 @@ pub(crate) fn table_state(state: &State) -> TableState {
                 reason: lock.reason as i32,
             })
             .collect(),
-        lit: entered.map(|entered| entered.areas.clone()).unwrap_or_default(),
+        lit: play.lit,
         alerts: state.alerts.keys().cloned().collect(),
-        held: phase.and_then(Phase::held).map_or(0, |held| held.cause as i32),
-        call: entered.map(|entered| entered.call.clone()).unwrap_or_default(),
-        devices: devices(state),
-        settled_provisionally: provisional(state),
+        held: play.held,
+        call: play.call,
+        devices: devices(state, needed),
+        settled_provisionally: play.settled_provisionally,
     }
 }
 
@@ -114,26 +164,15 @@ fn mode(state: &State) -> event::Mode {
     }
 }
 
-fn provisional(state: &State) -> bool {
-    let ready = match &state.mode {
-        Mode::Open(Phase::Ready(ready)) | Mode::Test(Below::Ready(ready)) => ready,
-        Mode::Open(_) | Mode::Closed | Mode::Opening(_) | Mode::Test(Below::Closed) => return false,
-    };
-    match ready.after {
-        After::Provisional(_) => true,
-        After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => false,
-    }
-}
-
 /// Every needed device, and others that were up.
-fn devices(state: &State) -> Vec<DeviceState> {
-    let known = |kind| state.devices.get(&kind);
-    let needed = NEEDED.into_iter().map(|kind| (kind, known(kind), true));
+fn devices(state: &State, needed: &[DeviceKind]) -> Vec<DeviceState> {
+    let known = |kind: &DeviceKind| state.devices.get(kind);
     let others = state
         .devices
         .iter()
-        .filter(|(kind, _)| !NEEDED.contains(kind))
+        .filter(|(kind, _)| !needed.contains(kind))
         .map(|(kind, known)| (*kind, Some(known), false));
+    let needed = needed.iter().map(|kind| (*kind, known(kind), true));
     needed
         .chain(others)
         .map(|(kind, known, needed)| DeviceState {
@@ -148,28 +187,21 @@ fn devices(state: &State) -> Vec<DeviceState> {
 }
 
 /// What the table waits for.
-pub(crate) fn situation(look: &Look<'_>) -> Situation {
+pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
     let state = look.state;
-    let phase = state.phase();
+    let play = match state.mode {
+        Mode::Open(_) => F::in_play(look),
+        Mode::Closed | Mode::Opening(_) | Mode::Test(_) => InPlay::default(),
+    };
     let cover = match look.seen.tumbler.cover() {
         Cover::On => "on",
         Cover::Off => "off",
         Cover::Unknown => "unknown",
     };
-    let (bets_closed, lamps) = match phase {
-        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_)) | None => (false, None),
-        Some(Phase::Closed(_) | Phase::Landed(_)) => (true, None),
-        Some(Phase::Entered(entered)) => (true, Some(proof(look, entered).to_string())),
-    };
     Situation {
-        held_text: phase
-            .and_then(Phase::held)
-            .map(|held| held::text(held.cause).to_string()),
-        bets_closed,
         cover: cover.to_string(),
-        lamps,
         lamps_read_back: state
-            .is_online(DeviceKind::LayoutLamps)
+            .is_online(F::LAMPS)
             .then(|| look.seen.lamps.report.as_ref().is_some_and(|report| report.measured)),
         locks: state.locks.iter().map(lock_line).collect(),
         alerts: state
@@ -181,26 +213,12 @@ pub(crate) fn situation(look: &Look<'_>) -> Situation {
                 acknowledged: alert.acknowledged,
             })
             .collect(),
-        possible: possible(look)
-            .into_iter()
-            .map(|(command, text)| Possible {
-                command: command.to_string(),
-                text: text.to_string(),
-            })
-            .collect(),
-        deadlines: deadlines(look),
-    }
-}
-
-fn proof(look: &Look<'_>, entered: &Entered) -> &'static str {
-    if entered.fault_declared {
-        "fault_declared"
-    } else if lamps::prove_nothing(look, entered) {
-        "unproven"
-    } else if due::lamps_are_known(look) {
-        "lit"
-    } else {
-        "waiting"
+        deadlines: deadlines(look, &play),
+        possible: possible(state, play.possible),
+        held_text: play.held_text,
+        bets_closed: play.bets_closed,
+        lamps: play.lamps.map(str::to_string),
+        two_up: play.two_up,
     }
 }
 
@@ -220,20 +238,14 @@ fn lock_line(lock: &state::Lock) -> LockLine {
     }
 }
 
-fn deadlines(look: &Look<'_>) -> Vec<DeadlineLine> {
+fn deadlines<F>(look: &Look<'_, F>, play: &InPlay) -> Vec<DeadlineLine> {
     let key = match look.seen.key {
         Authority::Running { since } => Some(since + due::AUTHORITY),
         Authority::Off | Authority::Spent { .. } => None,
     };
-    let lines = [
-        ("bets open", due::bets_open_at(look)),
-        ("the uncovered dice are judged", due::cover_at(look)),
-        ("the lamps are judged", lamps::judge_at(look)),
-        ("the cover settles the round", settle::by_cover_at(look)),
-        ("the supervisor key's authority ends", key),
-    ];
+    let lines = play.deadlines.iter().copied();
     lines
-        .into_iter()
+        .chain([("the supervisor key's authority ends", key)])
         .filter_map(|(what, at)| {
             Some(DeadlineLine {
                 what: what.to_string(),
@@ -244,88 +256,27 @@ fn deadlines(look: &Look<'_>) -> Vec<DeadlineLine> {
 }
 
 /// A command, or none for what is done at the table, and one sentence.
-type Act = (&'static str, &'static str);
+pub(crate) type Act = (&'static str, &'static str);
 
-const SETTLE: Act = (
-    "round settle",
-    "Settle the round: losing wagers collected, winning ones paid.",
-);
-const AMEND: Act = ("round amend", "Amend the result: the wrong numbers were entered.");
-const VOID: Act = ("round void", "Void the round: nobody wins or loses.");
-const RESULT: Act = (
-    "round result",
-    "Enter the result because the terminal can't; give the reason.",
-);
-const RESUME: Act = ("round resume", "Let the round go on.");
-const CLOSE: Act = ("close", "Close the table.");
+pub(crate) const CLOSE: Act = ("close", "Close the table.");
 const INCIDENT: Act = ("round incident", "Record an incident.");
 
 /// What can be done now: nobody is ever left without a lawful next act.
-fn possible(look: &Look<'_>) -> Vec<Act> {
-    let state = look.state;
+fn possible(state: &State, in_play: Vec<Act>) -> Vec<Possible> {
     let mut acts = match &state.mode {
         Mode::Closed => vec![("open", "Open the table: the opening checks.")],
         Mode::Opening(_) => vec![("open", "Go on with the opening checks.")],
         Mode::Test(_) => vec![("", "Leave test mode: nothing counts until then.")],
-        Mode::Open(phase) => in_play(look, phase),
+        Mode::Open(_) => in_play,
     };
     if !state.locks.is_empty() {
         acts.push(("unlock", "End the locks: rectified, or what is done instead."));
     }
     acts.push(INCIDENT);
-    acts
-}
-
-fn in_play(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
-    if let Some(held) = phase.held() {
-        let mut acts = vec![VOID];
-        match held.cause {
-            RoundHeldCause::TumblerShort => acts.push(("", "Put the cover on and spin the dice further.")),
-            RoundHeldCause::DiceDiffer => {
-                acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
-                acts.push(("", "Press the numbers of the dice again, then ENTER."));
-            }
-            RoundHeldCause::Unspecified
-            | RoundHeldCause::ExposedEarly
-            | RoundHeldCause::NotFlat
-            | RoundHeldCause::TumblerFault
-            | RoundHeldCause::NotActivated
-            | RoundHeldCause::ActivityWhileAway
-            | RoundHeldCause::CountersLost
-            | RoundHeldCause::NoSpinAfterUncover => acts.push(RESUME),
-        }
-        return acts;
-    }
-    if look.state.is_frozen() {
-        return vec![("round resume", "Let the frozen table go on."), VOID];
-    }
-    match phase {
-        Phase::Ready(ready) => {
-            let mut acts = vec![("", "Put the cover on and spin the dice."), CLOSE];
-            match ready.after {
-                After::Provisional(_) => acts.push(("round reopen", "Take the settlement by the cover back.")),
-                After::Withdrawable { .. } => {
-                    acts.push(("round withdraw-void", "Withdraw the void: the round goes on."))
-                }
-                After::Nothing | After::Settled | After::Voided | After::Abandoned => {}
-            }
-            acts
-        }
-        Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => {
-            vec![("", "Spin the dice further: at least three spins."), VOID, CLOSE]
-        }
-        Phase::Tumbling(_) => vec![
-            ("", "Wait for the rest, or ring the bell to open and close bets."),
-            VOID,
-            CLOSE,
-        ],
-        Phase::Betting(_) => vec![("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
-        Phase::Closed(_) => vec![("", "Take the cover off."), VOID, RESULT],
-        Phase::Landed(_) => vec![
-            ("", "Call the dice, press the three numbers, then ENTER."),
-            VOID,
-            RESULT,
-        ],
-        Phase::Entered(_) => vec![SETTLE, AMEND, VOID],
-    }
+    acts.into_iter()
+        .map(|(command, text)| Possible {
+            command: command.to_string(),
+            text: text.to_string(),
+        })
+        .collect()
 }

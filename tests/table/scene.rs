@@ -101,7 +101,9 @@ pub fn config() -> TableConfig {
 /// Configuration of most scenes with something changed.
 pub fn config_with(change: impl FnOnce(&mut TaiSaiConfig)) -> TableConfig {
     let mut config = config();
-    let GameConfig::TaiSai(tai_sai) = &mut config.game;
+    let GameConfig::TaiSai(tai_sai) = &mut config.game else {
+        panic!("another game than tai-sai")
+    };
     change(tai_sai);
     config
 }
@@ -203,7 +205,9 @@ impl Scene {
         self.now += 900 * MS;
         let clean_stop =
             matches!(self.events.last(), Some(last) if matches!(last.event.body, Some(Body::GatewayStopped(_))));
-        let GameConfig::TaiSai(tai_sai) = &self.config.game;
+        let GameConfig::TaiSai(tai_sai) = &self.config.game else {
+            panic!("another game than tai-sai")
+        };
         let layout = match tai_sai.layout {
             Layout::Appendix1 => "appendix-1",
             Layout::Appendix2 => "appendix-2",

@@ -1,23 +1,20 @@
-//! The entry terminal's keys: mirrored in every phase, judged at ENTER. PURE.
+//! What an entry of numbers means. PURE. How keys are mirrored and refusals counted is the table's.
 
 use crate::rules::tai_sai;
-use crate::table::draft::{Draft, Source, millis};
-use crate::table::event::{
-    Body, EntryRejected, ResultAmended, ResultEntered, ResultSource, RoundHeldCause, StaleKeysIgnored,
-};
-use crate::table::input::{Cover, DeviceKind, Key, TerminalReport};
-use crate::table::mode::Mode;
+use crate::table::draft::{Source, millis};
+use crate::table::entry::{Refused, is_own_copy, new_number, reject, spend_authority};
+use crate::table::event::{Body, ResultAmended, ResultEntered, ResultSource, RoundHeldCause};
+use crate::table::input::{Cover, DeviceKind, Key};
 use crate::table::rejection::{self, Code};
-use crate::table::seen::{Authority, Burst, Pressed, Repeated};
-use crate::table::tai_sai::due::Look;
-use crate::table::tai_sai::held::{Missed, Uncovered};
+use crate::table::seen::Pressed;
+use crate::table::tai_sai::held::Uncovered;
 use crate::table::tai_sai::phase::{BetsShut, Entered, Landed, Phase};
-use crate::table::tai_sai::{held, opening, settle, terminal, tumbler};
-use crate::time::Uptime;
+use crate::table::tai_sai::{Draft, held, settle, terminal, tumbler};
+use crate::table::terminal::Missed;
 use std::time::Duration;
 
 /// An entry is three numbers (r3.3).
-const KEYS: usize = 3;
+pub(crate) const KEYS: usize = 3;
 
 /// A key pressed earlier than this before the uncover was pressed before it (two clocks).
 const BEFORE_UNCOVER: Duration = Duration::from_millis(300);
@@ -25,94 +22,22 @@ const BEFORE_UNCOVER: Duration = Duration::from_millis(300);
 /// A NO_SPIN key waits this long for its ENTER.
 const NO_SPIN_WAITS: Duration = Duration::from_secs(5);
 
-/// Equal refusals after the first are counted this long.
-const REPEATS: Duration = Duration::from_secs(10);
-
-/// Different refusals that are counted at a time; the oldest is written early to make room.
-const MOST_REPEATED: usize = 4;
-
-/// Stale keys are one burst until none has come for this long.
-const BURST_ENDS: Duration = Duration::from_secs(1);
-
-/// A key was pressed.
-pub(crate) fn key(draft: &mut Draft<'_>, key: Key, entry: u32, at: Uptime) {
-    if entry != draft.seen.entry.number {
-        draft.seen.entry.dropped = draft.seen.entry.dropped.saturating_add(1);
-        return;
-    }
-    let keys = &mut draft.seen.entry.keys;
-    if key == Key::NoSpin || keys.iter().any(|pressed| pressed.key == Key::NoSpin) {
-        keys.clear();
-        draft.seen.entry.unknown_key = false;
-    }
-    let keys = &mut draft.seen.entry.keys;
-    if keys.len() >= KEYS {
-        keys.remove(0);
-    }
-    keys.push(Pressed { key, at });
-    draft.seen.entry.unknown_key |= !is_known(key);
-    draft.seen.entry.last_key_at = Some(draft.now);
-    draft.seen.readout.notice = None;
-    draft.seen.readout.in_force = false;
-    draft.seen.readout.numbers_hidden = true;
-}
-
-fn is_known(key: Key) -> bool {
+/// A key that these games have.
+pub(crate) fn knows(key: Key) -> bool {
     match key {
         Key::Number(number) => (1..=6).contains(&number),
         Key::NoSpin => true,
-        Key::Other(_) => false,
+        Key::TwoUp(_) | Key::Other(_) => false,
     }
 }
 
-/// Keys or an ENTER that are too old to count; `enter` also ends the entry.
-pub(crate) fn stale(draft: &mut Draft<'_>) {
-    match &mut draft.seen.stale {
-        Some(burst) => {
-            burst.count = burst.count.saturating_add(1);
-            burst.newest = draft.now;
-        }
-        None => {
-            draft.seen.stale = Some(Burst {
-                count: 1,
-                newest: draft.now,
-            });
-            draft.notice(rejection::STALE);
-            new_number(draft);
-        }
-    }
+/// "No spin" stands alone, and a number after it begins afresh.
+pub(crate) fn clears(keys: &[Pressed], key: Key) -> bool {
+    key == Key::NoSpin || keys.iter().any(|pressed| pressed.key == Key::NoSpin)
 }
 
-/// ENTER was pressed.
-pub(crate) fn enter(draft: &mut Draft<'_>, shown: &[Key], entry: u32) {
-    if entry != draft.seen.entry.number {
-        draft.seen.entry.dropped = draft.seen.entry.dropped.saturating_add(1);
-        return;
-    }
-    match draft.state.mode {
-        Mode::Closed => draft.notice(rejection::CLOSED),
-        Mode::Test(_) => draft.notice(rejection::TEST),
-        Mode::Opening(_) => opening::test_entry(draft, shown),
-        Mode::Open(_) => match judge(draft, shown) {
-            Ok(()) => {}
-            // Text only, or a code without an event.
-            Err(Refused::Shown(code)) => draft.notice(code),
-            Err(Refused::Recorded(code)) => reject(draft, code, shown),
-        },
-    }
-    new_number(draft);
-}
-
-/// A refusal, and whether it is an event.
-enum Refused {
-    Shown(Code),
-    Recorded(Code),
-}
-
-fn judge(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused> {
-    if draft.state.is_frozen() {
-        return Err(Refused::Shown(rejection::LOCKED));
-    }
+/// An entry at an open table.
+pub(crate) fn judge(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused> {
     if shown == [Key::NoSpin] {
         return no_spin(draft);
     }
@@ -154,13 +79,10 @@ fn numbers(draft: &Draft<'_>, shown: &[Key]) -> Result<[u8; 3], Code> {
     for key in shown {
         match key {
             Key::Number(number) if (1..=6).contains(number) => numbers.push(*number),
-            Key::Number(_) | Key::NoSpin | Key::Other(_) => return Err(rejection::UNKNOWN_KEY),
+            Key::Number(_) | Key::NoSpin | Key::TwoUp(_) | Key::Other(_) => return Err(rejection::UNKNOWN_KEY),
         }
     }
-    if !shown
-        .iter()
-        .eq(draft.seen.entry.keys.iter().map(|pressed| &pressed.key))
-    {
+    if !is_own_copy(draft, shown) {
         return Err(rejection::KEYS_DIFFER);
     }
     <[u8; 3]>::try_from(numbers).map_err(|_| rejection::FEWER_THAN_THREE)
@@ -251,13 +173,6 @@ fn amend_by_key(draft: &mut Draft<'_>, entered: &Entered, shown: &[Key]) -> Resu
     Ok(())
 }
 
-/// The key's one act is done.
-fn spend_authority(draft: &mut Draft<'_>) {
-    if let Authority::Running { since } = draft.seen.key {
-        draft.seen.key = Authority::Spent { since };
-    }
-}
-
 /// An entry that is accepted.
 pub(crate) struct Accepted {
     pub(crate) pressed: Vec<u32>,
@@ -272,13 +187,13 @@ pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
     let Some(Phase::Landed(landed)) = draft.phase() else {
         return;
     };
-    let areas = draft.layout.winners(entry.faces);
+    let areas = draft.game.layout.winners(entry.faces);
     let entered = ResultEntered {
         pressed: entry.pressed,
         faces: tai_sai::sorted(entry.faces).map(u32::from).to_vec(),
         total: u32::from(tai_sai::total(entry.faces)),
         call: tai_sai::call(entry.faces),
-        lit: draft.layout.picture(&areas),
+        lit: draft.game.layout.picture(&areas),
         areas,
         source: entry.source as i32,
         reason: entry.reason,
@@ -302,13 +217,13 @@ pub(crate) fn amend(
     faces: [u8; 3],
     how: ResultSource,
 ) {
-    let areas = draft.layout.winners(faces);
+    let areas = draft.game.layout.winners(faces);
     let amended = ResultAmended {
         from_faces: entered.faces.clone(),
         faces: tai_sai::sorted(faces).map(u32::from).to_vec(),
         total: u32::from(tai_sai::total(faces)),
         call: tai_sai::call(faces),
-        lit: draft.layout.picture(&areas),
+        lit: draft.game.layout.picture(&areas),
         areas,
         pressed,
         source: how as i32,
@@ -316,116 +231,6 @@ pub(crate) fn amend(
     draft.record(source, Body::ResultAmended(amended));
     draft.seen.readout.numbers_hidden = false;
     draft.seen.readout.notice = None;
-}
-
-/// Refuses an entry: a code on the readout, and an event for the first of equal ones.
-fn reject(draft: &mut Draft<'_>, code: Code, shown: &[Key]) {
-    draft.notice(code);
-    draft.seen.entry.refused_at = Some(draft.now);
-    let shown: Vec<u32> = shown.iter().map(|key| key.number()).collect();
-    let round = draft.state.round_id();
-    let equal =
-        |repeated: &&mut Repeated| repeated.code == code.number && repeated.shown == shown && repeated.round == round;
-    if let Some(repeated) = draft.seen.refusals.iter_mut().find(equal) {
-        repeated.more = repeated.more.saturating_add(1);
-        return;
-    }
-    if draft.seen.refusals.len() >= MOST_REPEATED {
-        let oldest = draft.seen.refusals.remove(0);
-        write_repeated(draft, &oldest);
-    }
-    let first = Repeated {
-        code: code.number,
-        shown,
-        since: draft.now,
-        round,
-        more: 1,
-    };
-    write_repeated(draft, &first);
-    draft.seen.refusals.push(Repeated { more: 0, ..first });
-}
-
-fn write_repeated(draft: &mut Draft<'_>, repeated: &Repeated) {
-    if repeated.more == 0 {
-        return;
-    }
-    let text = rejection::CODES
-        .iter()
-        .find(|code| code.number == repeated.code)
-        .map_or("", |code| code.text);
-    let rejected = EntryRejected {
-        shown: repeated.shown.clone(),
-        code: repeated.code,
-        text: text.into(),
-        count: repeated.more,
-    };
-    let source = draft.dealer_at_terminal();
-    draft.record_of_round(repeated.round, source, Body::EntryRejected(rejected));
-}
-
-/// Which counts are written.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Which {
-    /// Those whose time is over, or whose round is.
-    Due,
-    /// Those of the running round, which ends.
-    OfRound,
-    /// All: the daemon stops.
-    All,
-}
-
-/// Writes counts of equal refusals and of stale keys.
-pub(crate) fn write_counts(draft: &mut Draft<'_>, which: Which) {
-    if let Some(burst) = draft.seen.stale
-        && (which == Which::All || burst.newest + BURST_ENDS <= draft.now)
-        && draft.has_room(1)
-    {
-        draft.seen.stale = None;
-        let source = draft.dealer_at_terminal();
-        let ignored = StaleKeysIgnored { count: burst.count };
-        draft.record(source, Body::StaleKeysIgnored(ignored));
-    }
-    let round = draft.state.round_id();
-    let mut kept = Vec::new();
-    for repeated in std::mem::take(&mut draft.seen.refusals) {
-        let due = which != Which::Due || repeated.since + REPEATS <= draft.now || repeated.round != round;
-        if due && draft.has_room(1) {
-            write_repeated(draft, &repeated);
-        } else {
-            kept.push(repeated);
-        }
-    }
-    draft.seen.refusals = kept;
-}
-
-/// When a count is written.
-pub(crate) fn counts_at(look: &Look<'_>) -> Option<Uptime> {
-    let burst = look.seen.stale.map(|burst| burst.newest + BURST_ENDS);
-    let repeated = look.seen.refusals.iter().map(|repeated| repeated.since + REPEATS).min();
-    burst.into_iter().chain(repeated).min()
-}
-
-/// The keys pressed so far are gone; the next ones belong to a new entry.
-pub(crate) fn new_number(draft: &mut Draft<'_>) {
-    draft.seen.entry.keys.clear();
-    draft.seen.entry.unknown_key = false;
-    if draft.seen.entry.number != 0 {
-        draft.seen.entry.number = after(draft.seen.entry.number);
-    }
-}
-
-/// The terminal was greeted: whatever it holds is not taken.
-pub(crate) fn greeted(draft: &mut Draft<'_>, report: &TerminalReport) {
-    draft.seen.entry.keys.clear();
-    draft.seen.entry.unknown_key = false;
-    draft.seen.entry.number = after(report.entry);
-    draft.seen.readout.in_force = false;
-    draft.seen.readout.notice = None;
-}
-
-/// Entry numbers wrap past 0, which the link doesn't have.
-fn after(number: u32) -> u32 {
-    number.checked_add(1).unwrap_or(1)
 }
 
 /// A supervisor's entry by command: it implies the bell and the uncover that are missing.

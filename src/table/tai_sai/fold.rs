@@ -3,22 +3,23 @@
 //! An event that doesn't fit the phase is a broken invariant of our own: it asserts in tests and changes nothing in the field.
 
 use crate::table::event::{
-    BetsClosed, BetsOpened, Counters, DeviceOnline, DiceUncovered, LampFailed, LampRestored, ResultAmended,
-    ResultEntered, RoundHeld, RoundResumed, RoundSettled, RoundStarted, RoundVoided, RoundVoidedReason, TableLocked,
-    TableLockedKind, TableLockedReason, TableUnlocked, TumblerSpun, VoidReasonStated, VoidWithdrawn,
+    BetsClosed, BetsOpened, Body, Counters, DeviceOnline, DiceUncovered, LampFailed, LampRestored, ResultAmended,
+    ResultEntered, RoundAbandoned, RoundHeld, RoundResumed, RoundSettled, RoundStarted, RoundVoided, RoundVoidedReason,
+    TableLocked, TableLockedKind, TableLockedReason, TableUnlocked, TumblerSpun, VoidReasonStated, VoidWithdrawn,
 };
+use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Mode};
-use crate::table::state::{Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of};
+use crate::table::state::{ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of};
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, ContactCount, Count, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
 use crate::time::Uptime;
 use std::time::Duration;
 
 /// Replaces the phase by what `step` makes of it; `None`: the event doesn't fit.
 fn step(state: &mut State, step: impl FnOnce(&Phase) -> Option<Phase>) {
-    let Mode::Open(phase) = &mut state.mode else {
+    let Mode::Open(Play::Dice(phase)) = &mut state.mode else {
         debug_assert!(false, "an event of play outside play");
         return;
     };
@@ -26,6 +27,17 @@ fn step(state: &mut State, step: impl FnOnce(&Phase) -> Option<Phase>) {
         Some(next) => *phase = next,
         None => debug_assert!(false, "an event doesn't fit {phase:?}"),
     }
+}
+
+/// The round of a fact that isn't the running one's: a new one, or one that comes back.
+pub(crate) fn round_of(state: &State, phase: &Phase, body: &Body) -> Option<u64> {
+    if let Body::RoundStarted(_) = body {
+        return Some(state.last_round + 1);
+    }
+    if let (Body::RoundReopened(_) | Body::VoidWithdrawn(_), Phase::Ready(ready)) = (body, phase) {
+        return Some(ready.ended_round().unwrap_or_default());
+    }
+    None
 }
 
 pub(crate) fn round_started(state: &mut State, envelope: Envelope<'_>, started: &RoundStarted) {
@@ -168,7 +180,7 @@ pub(crate) fn lamp_restored(state: &mut State, restored: &LampRestored) {
 
 /// The dice decide, whatever the lamps show (r7.3).
 fn declare_fault(state: &mut State, at: Uptime, round_id: u64) {
-    if let Mode::Open(Phase::Entered(entered)) = &mut state.mode
+    if let Mode::Open(Play::Dice(Phase::Entered(entered))) = &mut state.mode
         && entered.round.id == round_id
     {
         entered.fault_declared = true;
@@ -177,7 +189,7 @@ fn declare_fault(state: &mut State, at: Uptime, round_id: u64) {
 }
 
 pub(crate) fn locked(state: &mut State, envelope: Envelope<'_>, locked: &TableLocked) {
-    if let (TableLockedKind::Freeze, Mode::Open(phase)) = (locked.kind(), &mut state.mode) {
+    if let (TableLockedKind::Freeze, Mode::Open(Play::Dice(phase))) = (locked.kind(), &mut state.mode) {
         // A frozen table takes no bell: it may miss one.
         link_broke(phase, DeviceKind::Terminal);
     }
@@ -204,7 +216,9 @@ pub(crate) fn locked(state: &mut State, envelope: Envelope<'_>, locked: &TableLo
 }
 
 pub(crate) fn unlocked(state: &mut State, envelope: Envelope<'_>, unlocked: &TableUnlocked) {
-    let Mode::Open(phase) = &mut state.mode else { return };
+    let Mode::Open(Play::Dice(phase)) = &mut state.mode else {
+        return;
+    };
     if let Phase::Tumbling(tumbling) = phase {
         tumbling.quiet_since = tumbling.quiet_since.max(envelope.at);
     }
@@ -244,7 +258,7 @@ pub(crate) fn round_resumed(state: &mut State, resumed: &RoundResumed) {
 }
 
 /// The round is over; the next one's spins count from `base`.
-pub(crate) fn round_ended(state: &mut State, base: Option<Counters>, after: After) {
+fn round_ended(state: &mut State, base: Option<Counters>, after: After) {
     step(state, |phase| {
         phase.round()?;
         let base = base.map(Count::from);
@@ -256,9 +270,15 @@ pub(crate) fn round_ended(state: &mut State, base: Option<Counters>, after: Afte
     });
 }
 
+pub(crate) fn round_abandoned(state: &mut State, abandoned: &RoundAbandoned) {
+    round_ended(state, abandoned.base, After::Abandoned);
+}
+
 pub(crate) fn round_settled(state: &mut State, settled: &RoundSettled) {
     let after = match &state.mode {
-        Mode::Open(Phase::Entered(entered)) if settled.provisional => After::Provisional(Box::new(entered.clone())),
+        Mode::Open(Play::Dice(Phase::Entered(entered))) if settled.provisional => {
+            After::Provisional(Box::new(entered.clone()))
+        }
         Mode::Open(_) | Mode::Closed | Mode::Opening(_) | Mode::Test(_) => After::Settled,
     };
     round_ended(state, settled.base, after);
@@ -270,10 +290,12 @@ pub(crate) fn round_voided(state: &mut State, envelope: Envelope<'_>, voided: &R
         reason: voided.reason(),
     });
     let after = match &state.mode {
-        Mode::Open(phase @ (Phase::Tumbling(_) | Phase::Betting(_))) if voided.automatic => After::Withdrawable {
-            reason: voided.reason(),
-            before: Box::new(phase.clone()),
-        },
+        Mode::Open(Play::Dice(phase @ (Phase::Tumbling(_) | Phase::Betting(_)))) if voided.automatic => {
+            After::Withdrawable {
+                reason: voided.reason(),
+                before: Box::new(phase.clone()),
+            }
+        }
         Mode::Open(_) | Mode::Closed | Mode::Opening(_) | Mode::Test(_) => After::Voided,
     };
     round_ended(state, voided.base, after);
@@ -376,8 +398,8 @@ pub(crate) fn device_online(state: &mut State, envelope: Envelope<'_>, before: O
     {
         state.no_spin = no_spin;
     }
-    let Mode::Open(phase) = &mut state.mode else {
-        if let Mode::Test(Below::Ready(ready)) = &mut state.mode {
+    let Mode::Open(Play::Dice(phase)) = &mut state.mode else {
+        if let Mode::Test(Below::Open(Play::Dice(Phase::Ready(ready)))) = &mut state.mode {
             ready.watched = false;
         }
         return;

@@ -3,15 +3,19 @@
 //! The gateway never voids on a signal that it may have missed or misread: then the round is held, and a supervisor decides.
 
 use crate::table::alert;
-use crate::table::draft::{Draft, Source, micros, millis};
+use crate::table::draft::{Source, micros, millis};
+use crate::table::due;
+use crate::table::entry;
 use crate::table::event::{
     BetsClosed, BetsOpened, Body, DiceUncovered, RoundHeld, RoundHeldCause, RoundResumed, RoundVoided,
     RoundVoidedReason, TableLockedKind, TableLockedReason, VoidWithdrawn,
 };
 use crate::table::input::{Contact, Cover, DeviceKind};
 use crate::table::locks;
-use crate::table::tai_sai::phase::{After, Count, Phase, Ready};
-use crate::table::tai_sai::{due, entry, tumbler};
+use crate::table::state::Count;
+use crate::table::tai_sai::phase::{After, Phase, Ready};
+use crate::table::tai_sai::{Draft, tumbler};
+use crate::table::terminal::Missed;
 use crate::time::Uptime;
 
 /// Holds the round, unless it is held already.
@@ -94,15 +98,6 @@ pub(crate) fn stand_for(draft: &mut Draft<'_>, source: &Source, rung: Option<Upt
     uncover(draft, source.clone(), Uncovered::Seen(Missed::Live));
 }
 
-/// When a signal became known.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Missed {
-    /// As it happened.
-    Live,
-    /// When the device, or the table, came back.
-    WhileAway,
-}
-
 /// How the uncover is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Uncovered {
@@ -144,6 +139,7 @@ pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Upt
         bell: Some(draft.bell().named(Contact::Bell)),
         bets_open_ms: millis(betting.opened_at, at),
         rung_us_before: micros(at, draft.now),
+        run_out: false,
     };
     draft.seen.terminal.bell_at = rung.or(draft.seen.terminal.bell_at);
     draft.record(source, Body::BetsClosed(closed));

@@ -2,20 +2,18 @@
 //!
 //! `lit` as measured is judged, a while after the picture was acknowledged; what merely repeats the command proves nothing.
 
-use crate::table::devices;
-use crate::table::draft::{Draft, Source, millis};
+use crate::table::draft::{Source, millis};
+use crate::table::entry::Which;
 use crate::table::event::{
-    Area, Body, DeviceOnline, LampFailed, LampRestored, LayoutLit, TableLocked, TableLockedKind, TableLockedReason,
+    Area, Body, LampFailed, LampRestored, LayoutLit, TableLocked, TableLockedKind, TableLockedReason,
 };
-use crate::table::input::{DeviceIdentity, DeviceKind, LampReport};
-use crate::table::mode::Mode;
+use crate::table::input::DeviceKind;
+use crate::table::lamps::Mismatch;
 use crate::table::seen::Flicker;
-use crate::table::tai_sai::due::Look;
-use crate::table::tai_sai::entry::Which;
-use crate::table::tai_sai::layout::{LayoutLamps, Mismatch, trimmed};
-use crate::table::tai_sai::opening;
 use crate::table::tai_sai::phase::{Entered, Phase, Proof};
+use crate::table::tai_sai::{Draft, Look};
 use crate::time::Uptime;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// Lamps that are away at the entry, or don't acknowledge it, are waited for this long.
@@ -24,67 +22,17 @@ const AWAY: Duration = Duration::from_secs(5);
 /// More areas than this are not named: it is the board that failed.
 const MOST_NAMED: usize = 12;
 
-/// The fault's number where the device gave none.
-const CANNOT_FOLLOW: u32 = 0;
-
 /// Failures of an area after its first are counted this long.
 const FLICKERS: Duration = Duration::from_secs(10);
 
-/// What is commanded outside the opening checks: exactly the winning areas, from entry until settlement (r3.3, r6.5).
-pub(crate) fn commanded<'a>(look: &Look<'a>, layout: &LayoutLamps) -> std::borrow::Cow<'a, [u8]> {
-    match &look.state.mode {
-        Mode::Open(Phase::Entered(entered)) => entered.lit.as_slice().into(),
-        Mode::Opening(_) => opening::picture(look.seen, layout).into(),
-        Mode::Open(_) | Mode::Closed | Mode::Test(_) => Vec::new().into(),
+/// What is commanded: exactly the winning areas, from entry until settlement (r3.3, r6.5).
+pub(crate) fn commanded<'a>(look: &Look<'a>) -> Cow<'a, [u8]> {
+    match look.state.phase() {
+        Some(Phase::Entered(entered)) => entered.lit.as_slice().into(),
+        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) | None => {
+            Vec::new().into()
+        }
     }
-}
-
-/// The lamps were greeted.
-pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: &LampReport) {
-    let online = DeviceOnline {
-        firmware: identity.firmware.clone(),
-        boot_id: identity.boot_id,
-        lamp_count: identity.lamp_count,
-        firmware_digest: identity.firmware_digest.clone(),
-        counters: None,
-        closings: Vec::new(),
-        counters_kept: false,
-    };
-    let source = draft.device_itself(DeviceKind::LayoutLamps);
-    draft.record(source, Body::DeviceOnline(online));
-    draft.seen.lamps.report = Some(report.clone());
-    draft.seen.lamps.acknowledged = None;
-    draft.seen.lamps.judged = false;
-    cannot_follow(draft, &report.failed);
-}
-
-/// Lamps changed, or settled after a command.
-pub(crate) fn report(draft: &mut Draft<'_>, report: &LampReport) {
-    draft.seen.lamps.report = Some(report.clone());
-    cannot_follow(draft, &report.failed);
-}
-
-/// Lamps that the device knows can't follow are a fault of the device, for the technician: `lit` alone is judged.
-fn cannot_follow(draft: &mut Draft<'_>, failed: &[u8]) {
-    let raised = failed.iter().any(|byte| *byte != 0);
-    let known = draft.seen.faults.contains(&(DeviceKind::LayoutLamps, CANNOT_FOLLOW));
-    if raised == known {
-        return;
-    }
-    let areas: Vec<_> = draft
-        .layout
-        .mismatches(&[], failed)
-        .iter()
-        .map(|mismatch| draft.layout.id(mismatch.area))
-        .collect();
-    let text = format!("lamps that can't follow: {}", opening::shortened(&areas));
-    devices::fault(draft, DeviceKind::LayoutLamps, CANNOT_FOLLOW, &text, raised);
-}
-
-/// A picture was acknowledged; the lamps may still be settling.
-pub(crate) fn acknowledged(draft: &mut Draft<'_>, lit: &[u8]) {
-    draft.seen.lamps.acknowledged = Some((trimmed(lit).to_vec(), draft.now));
-    draft.seen.lamps.judged = false;
 }
 
 /// When the picture that is acknowledged should show, or is given up.
@@ -108,7 +56,9 @@ pub(crate) fn judge_at(look: &Look<'_>) -> Option<Uptime> {
     };
     let online = look.state.is_online(DeviceKind::LayoutLamps);
     match &look.seen.lamps.acknowledged {
-        Some((lit, at)) if online && lit == wanted => (!look.seen.lamps.judged).then(|| *at + look.config.lamp_wait),
+        Some((lit, at)) if online && lit == wanted => {
+            (!look.seen.lamps.judged).then(|| *at + look.game.config.lamp_wait)
+        }
         Some(_) | None => {
             let (since, _) = waiting?;
             let away_since = look
@@ -158,7 +108,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
         draft.seen.lamps.judged = true;
         return;
     };
-    let mismatches = draft.layout.mismatches(&wanted, &measured.lit);
+    let mismatches = draft.game.layout.board.mismatches(&wanted, &measured.lit);
     restored(draft, &wanted, &mismatches);
     if let Some(entered) = &entered
         && entered.proof != Proof::Lit
@@ -173,7 +123,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
         draft.record(source, Body::LayoutLit(lit));
         draft.seen.lamps.judged = true;
     }
-    if draft.seen.lamps.judged || told_at + draft.config.lamp_wait <= draft.now {
+    if draft.seen.lamps.judged || told_at + draft.game.config.lamp_wait <= draft.now {
         if !draft.has_room(MOST_NAMED + 1) {
             return;
         }
@@ -186,7 +136,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
 fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mismatch]) {
     let round = draft.state.round_id();
     let named = |draft: &Draft<'_>, mismatch: &Mismatch| {
-        let failed = draft.state.failed_lamps.get(draft.layout.id(mismatch.area));
+        let failed = draft.state.failed_lamps.get(draft.game.layout.board.id(mismatch.area));
         failed.is_some_and(|failed| {
             failed.wrongly_lit == mismatch.wrongly_lit && (entered.is_none() || failed.round == round)
         })
@@ -248,9 +198,9 @@ fn fail(draft: &mut Draft<'_>, mismatch: Mismatch, count: u32, round: u64, enter
 
 /// The area, with what it pays when it is among the winning ones.
 fn area(draft: &Draft<'_>, place: usize, entered: Option<&Entered>) -> Area {
-    let id = draft.layout.id(place);
+    let id = draft.game.layout.board.id(place);
     let winning = entered.and_then(|entered| entered.areas.iter().find(|area| area.id == id));
-    winning.cloned().unwrap_or_else(|| draft.layout.area(place))
+    winning.cloned().unwrap_or_else(|| draft.game.layout.board.area(place))
 }
 
 fn lock(draft: &mut Draft<'_>, reason: TableLockedReason, text: &str) {
@@ -268,13 +218,13 @@ fn restored(draft: &mut Draft<'_>, wanted: &[u8], mismatches: &[Mismatch]) {
     if draft.state.failed_lamps.is_empty() && draft.seen.lamps.flicker.is_empty() {
         return;
     }
-    for place in 0..draft.layout.len() {
-        let Some(failed) = draft.state.failed_lamps.get(draft.layout.id(place)) else {
+    for place in 0..draft.game.layout.board.len() {
+        let Some(failed) = draft.state.failed_lamps.get(draft.game.layout.board.id(place)) else {
             continue;
         };
         let wrongly_lit = failed.wrongly_lit;
         let failing = mismatches.iter().any(|mismatch| mismatch.area == place);
-        let judged_alike = draft.layout.is_lit(place, wanted) != wrongly_lit;
+        let judged_alike = draft.game.layout.board.is_lit(place, wanted) != wrongly_lit;
         if failing || !judged_alike {
             continue;
         }
@@ -300,7 +250,7 @@ fn restored(draft: &mut Draft<'_>, wanted: &[u8], mismatches: &[Mismatch]) {
 
 fn restore(draft: &mut Draft<'_>, place: usize) {
     let restored = LampRestored {
-        area: Some(draft.layout.area(place)),
+        area: Some(draft.game.layout.board.area(place)),
     };
     let source = draft.device_itself(DeviceKind::LayoutLamps);
     draft.record(source, Body::LampRestored(restored));

@@ -3,22 +3,12 @@
 //! Every [`Uptime`] here is the uptime of the event that armed it, or of the thing which that event reports.
 
 use crate::table::event::{Area, RoundHeldCause, RoundVoidedReason};
+use crate::table::game::Play;
+use crate::table::mode::Mode;
+use crate::table::state::{ContactCount, Count, State};
+use crate::table::tai_sai::Draft;
 use crate::time::Uptime;
 use std::collections::BTreeSet;
-
-/// A tumbler's counters, since manufacture, wrapping.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Count {
-    pub(crate) activations: u32,
-    pub(crate) spins: u32,
-}
-
-/// How often a contact had closed since its device's start `boot_id`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ContactCount {
-    pub(crate) closings: u32,
-    pub(crate) boot_id: u32,
-}
 
 /// Where play stands.
 #[derive(Clone, PartialEq, Debug)]
@@ -180,6 +170,30 @@ impl Default for Phase {
 }
 
 impl Phase {
+    /// Between rounds, as a table is when it opens.
+    pub(crate) fn opened(base: Option<Count>) -> Phase {
+        Phase::Ready(Ready {
+            base,
+            watched: base.is_some(),
+            after: After::Nothing,
+        })
+    }
+
+    /// Test ends: nothing of the round before it can be brought back.
+    pub(crate) fn after_test(self, base: Option<Count>) -> Phase {
+        let after = match self {
+            Phase::Ready(ready) => ready.after.final_form(),
+            Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {
+                After::Nothing
+            }
+        };
+        Phase::Ready(Ready {
+            base,
+            watched: base.is_some(),
+            after,
+        })
+    }
+
     /// As `TableState.phase` writes it.
     pub(crate) fn name(&self) -> &'static str {
         match self {
@@ -229,6 +243,32 @@ impl Ready {
             After::Provisional(entered) => Some(entered.round.id),
             After::Withdrawable { before, .. } => before.round().map(|round| round.id),
             After::Nothing | After::Settled | After::Voided | After::Abandoned => None,
+        }
+    }
+}
+
+impl State {
+    /// Where play of a dice game stands; `None` outside it.
+    pub(crate) fn phase(&self) -> Option<&Phase> {
+        match &self.mode {
+            Mode::Open(Play::Dice(phase)) => Some(phase),
+            Mode::Open(Play::TwoUp(_)) | Mode::Closed | Mode::Opening(_) | Mode::Test(_) => None,
+        }
+    }
+}
+
+impl Draft<'_> {
+    /// Where play stands, to match on while facts are recorded.
+    pub(crate) fn phase(&self) -> Option<Phase> {
+        self.state.phase().cloned()
+    }
+
+    /// The phase between rounds.
+    pub(crate) fn ready(&self) -> Option<&Ready> {
+        match self.state.phase() {
+            Some(Phase::Ready(ready)) => Some(ready),
+            Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_))
+            | None => None,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! The round from the tumble to the uncover, as time and covers move it; and what devices say against what is recorded. PURE.
 
-use crate::table::draft::{Draft, Source};
+use crate::table::draft::Source;
 use crate::table::event::{RoundHeldCause, RoundVoidedReason};
-use crate::table::tai_sai::held::{Declared, Missed, Uncovered};
+use crate::table::tai_sai::held::{Declared, Uncovered};
 use crate::table::tai_sai::phase::Phase;
-use crate::table::tai_sai::{due, held, terminal, tumbler};
+use crate::table::tai_sai::{Draft, due, held, terminal, tumbler};
+use crate::table::terminal::Missed;
 use std::time::Duration;
 
 /// Dice spins that a tumble needs (r6.1; TS-6: the sum over activations).
@@ -45,9 +46,8 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     if draft.seen.tumbler.off_at.is_some() {
         draft.seen.tumbler.off_while_away = true;
     }
-    let no_spin = terminal::no_spin_found(draft);
-    let ring = terminal::ring_found(draft, Missed::WhileAway);
-    terminal::found(draft, ring, no_spin, Missed::WhileAway);
+    let found = terminal::find(draft, Missed::WhileAway);
+    terminal::found(draft, found, Missed::WhileAway);
 }
 
 /// What the cover, uncovered for long enough, means.

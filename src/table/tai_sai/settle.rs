@@ -1,12 +1,12 @@
 //! Settlement: by the dealer's press, by a supervisor's word, or by the cover until a supervisor says otherwise. PURE.
 
-use crate::table::draft::{Draft, Source, millis};
+use crate::table::draft::{Source, millis};
+use crate::table::due::round_ends;
 use crate::table::event::{Body, RoundSettled};
 use crate::table::input::{Cover, DeviceKind};
 use crate::table::rejection::{self, Code};
-use crate::table::tai_sai::due::{self, Look};
 use crate::table::tai_sai::phase::{Entered, Phase};
-use crate::table::tai_sai::tumbler;
+use crate::table::tai_sai::{Draft, Look, due, tumbler};
 use crate::time::Uptime;
 
 /// How the round was settled.
@@ -28,7 +28,7 @@ pub(crate) fn press(draft: &mut Draft<'_>, entered: &Entered) -> Result<(), Code
     .flatten()
     .max()
     .unwrap_or(entered.entered_at);
-    if draft.now < newest + draft.config.settle_after || seen.has_authority() {
+    if draft.now < newest + draft.game.config.settle_after || seen.has_authority() {
         return Err(rejection::TOO_EARLY_TO_SETTLE);
     }
     if !due::lamps_are_known(&draft.look()) {
@@ -62,7 +62,7 @@ pub(crate) fn by_cover_at(look: &Look<'_>) -> Option<Uptime> {
         || !look.seen.entry.keys.is_empty()
         || look.seen.has_authority()
         || !due::lamps_are_known(look);
-    (!waits).then(|| entered.entered_at + look.config.cover_settles_after)
+    (!waits).then(|| entered.entered_at + look.game.config.cover_settles_after)
 }
 
 /// Settles provisionally when the cover says so.
@@ -77,7 +77,7 @@ pub(crate) fn by_cover(draft: &mut Draft<'_>) {
 }
 
 fn settle(draft: &mut Draft<'_>, source: Source, entered: &Entered, how: How) {
-    due::round_ends(draft);
+    round_ends(draft);
     let settled = RoundSettled {
         implied: how == How::ByCover,
         provisional: how == How::ByCover,

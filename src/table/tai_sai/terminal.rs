@@ -1,16 +1,16 @@
-//! The terminal's contacts: bell, supervisor key, "no spin". PURE. Its keys are in [`super::entry`].
-//!
-//! Bell and "no spin" are judged by how often they closed, never by their level: a press may become known late, but not be lost.
+//! What the terminal's bell and "no spin" mean. PURE. How they become known is the table's, as are keys and the supervisor's key.
 
-use crate::table::draft::{Draft, Source};
-use crate::table::event::{Body, DeviceOnline, RoundHeldCause, RoundVoidedReason};
-use crate::table::input::{Contact, ContactReport, DeviceIdentity, DeviceKind, TerminalReport};
+use crate::table::draft::Source;
+use crate::table::due;
+use crate::table::event::{RoundHeldCause, RoundVoidedReason};
+use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::Mode;
 use crate::table::rejection;
-use crate::table::seen::Authority;
-use crate::table::tai_sai::held::{Declared, Missed};
-use crate::table::tai_sai::phase::{Betting, ContactCount, Phase, Tumbling};
-use crate::table::tai_sai::{due, entry, held, play, tumbler};
+use crate::table::state::ContactCount;
+use crate::table::tai_sai::held::Declared;
+use crate::table::tai_sai::phase::{Betting, Phase, Tumbling};
+use crate::table::tai_sai::{Draft, held, play, tumbler};
+use crate::table::terminal::Missed;
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -25,47 +25,24 @@ pub(crate) struct Ring {
     pub(crate) missed: Missed,
 }
 
-/// The terminal was greeted.
-pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: &TerminalReport) {
-    let no_spin = {
-        draft.seen.terminal.boot_id = identity.boot_id;
-        draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
-        no_spin_found(draft)
-    };
-    let ring = ring_found(draft, Missed::WhileAway);
-    draft.seen.key = match draft.seen.terminal.contacts.get(&Contact::SupervisorKey) {
-        Some(key) if key.closed => Authority::Spent { since: draft.now },
-        Some(_) | None => Authority::Off,
-    };
-    entry::greeted(draft, report);
-    let online = DeviceOnline {
-        firmware: identity.firmware.clone(),
-        boot_id: identity.boot_id,
-        lamp_count: identity.lamp_count,
-        firmware_digest: identity.firmware_digest.clone(),
-        counters: None,
-        closings: draft.closings(),
-        counters_kept: false,
-    };
-    let source = draft.device_itself(DeviceKind::Terminal);
-    draft.record(source, Body::DeviceOnline(online));
-    found(draft, ring, no_spin, Missed::WhileAway);
+/// What a status tells of bell and "no spin", and was not recorded.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Found {
+    pub(crate) ring: Option<Ring>,
+    pub(crate) no_spin: bool,
 }
 
-/// A status that was asked for in mid session: what it says happens now.
-pub(crate) fn status(draft: &mut Draft<'_>, report: &TerminalReport) {
-    let key = report.contacts.iter().find(|c| c.contact == Contact::SupervisorKey);
-    if let Some(key) = key {
-        supervisor_key(draft, key);
+/// Looks for it.
+pub(crate) fn find(draft: &Draft<'_>, missed: Missed) -> Found {
+    Found {
+        no_spin: no_spin_found(draft),
+        ring: ring_found(draft, missed),
     }
-    draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
-    let no_spin = no_spin_found(draft);
-    let ring = ring_found(draft, Missed::Live);
-    found(draft, ring, no_spin, Missed::Live);
 }
 
-/// What a status told of bell and "no spin".
-pub(crate) fn found(draft: &mut Draft<'_>, ring: Option<Ring>, no_spin: bool, missed: Missed) {
+/// Takes it.
+pub(crate) fn found(draft: &mut Draft<'_>, found: Found, missed: Missed) {
+    let Found { ring, no_spin } = found;
     if no_spin && !draft.state.is_frozen() {
         // It may be older than the uncover, or younger: a supervisor knows.
         held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
@@ -76,42 +53,8 @@ pub(crate) fn found(draft: &mut Draft<'_>, ring: Option<Ring>, no_spin: bool, mi
     play::compare(draft, missed);
 }
 
-/// One contact changed, live.
-pub(crate) fn contact(draft: &mut Draft<'_>, report: &ContactReport) {
-    let before = draft
-        .seen
-        .terminal
-        .contacts
-        .get(&report.contact)
-        .map_or(0, |known| known.closings);
-    if report.contact == Contact::SupervisorKey {
-        supervisor_key(draft, report);
-    }
-    draft.seen.terminal.contacts.insert(report.contact, report.clone());
-    let closed = report.closings > before;
-    let at = report.last_closed.map_or(draft.now, |at| at.min(draft.now));
-    match report.contact {
-        Contact::Bell if closed => bell(draft, at, report.last_closed),
-        Contact::NoSpinButton if closed => no_spin(draft, at),
-        // The door is judged by its level, where locks are.
-        Contact::Bell | Contact::NoSpinButton | Contact::CabinetDoor | Contact::SupervisorKey => {}
-    }
-}
-
-/// Turned on it gives authority for one act.
-fn supervisor_key(draft: &mut Draft<'_>, report: &ContactReport) {
-    let known = draft.seen.terminal.contacts.get(&Contact::SupervisorKey);
-    let turned_on = known.map_or(0, |known| known.closings) != report.closings;
-    draft.seen.key = match (report.closed, draft.seen.key) {
-        (false, _) => Authority::Off,
-        (true, _) if turned_on => Authority::Running { since: draft.now },
-        (true, Authority::Off) => Authority::Spent { since: draft.now },
-        (true, key @ (Authority::Running { .. } | Authority::Spent { .. })) => key,
-    };
-}
-
 /// The bell rang, live.
-fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
+pub(crate) fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
     match draft.state.mode {
         Mode::Closed => return draft.notice(rejection::CLOSED),
         Mode::Test(_) => return draft.notice(rejection::TEST),
@@ -168,7 +111,7 @@ fn bell_in_tumble(draft: &mut Draft<'_>, tumbling: &Tumbling, at: Uptime) {
     if tumbling.round.spins < play::SPINS_NEEDED {
         return draft.notice(rejection::BELL_WITHOUT_TUMBLE);
     }
-    if draft.seen.tumbler.is_spinning() || due::is_next_round_held_back(&draft.state) {
+    if draft.seen.tumbler.is_spinning() || due::is_next_round_held_back(&draft.look()) {
         return draft.notice(rejection::OUT_OF_ORDER);
     }
     let ring = Ring {
@@ -288,7 +231,7 @@ pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         // Whether the round goes on is a supervisor's to say now.
         return draft.notice(rejection::LOCKED);
     }
-    if after_uncover && draft.config.hold_no_spin_after_uncover {
+    if after_uncover && draft.game.config.hold_no_spin_after_uncover {
         return held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
     }
     let source = draft.dealer_at_terminal();

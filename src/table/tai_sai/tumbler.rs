@@ -1,16 +1,17 @@
 //! The tumbler: spins that count, a start out of turn, the cover, faults, and what changed while it was away. PURE.
 
 use crate::rules;
-use crate::table::draft::{Draft, Source};
+use crate::table::draft::Source;
 use crate::table::event::{
     Body, Counters, DeviceOnline, RoundHeldCause, RoundStarted, TableLocked, TableLockedKind, TableLockedReason,
     TumblerSpun,
 };
 use crate::table::input::{Cover, DeviceIdentity, DeviceKind, Flatness, Motion, TumblerReport};
 use crate::table::mode::Mode;
-use crate::table::tai_sai::held::Missed;
-use crate::table::tai_sai::phase::{Count, Phase};
-use crate::table::tai_sai::{held, opening, play};
+use crate::table::state::Count;
+use crate::table::tai_sai::phase::Phase;
+use crate::table::tai_sai::{Draft, held, opening, play};
+use crate::table::terminal::Missed;
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -254,10 +255,10 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
 pub(crate) fn start_round(draft: &mut Draft<'_>, while_away: bool) {
     let started = RoundStarted {
         game: "tai-sai".into(),
-        style: draft.config.style.name().into(),
-        layout: draft.config.layout.name().into(),
-        areas_sha256: draft.layout.areas_sha256.clone(),
-        paytable_sha256: draft.layout.paytable_sha256.clone(),
+        style: draft.game.config.style.name().into(),
+        layout: draft.game.config.layout.name().into(),
+        areas_sha256: draft.game.layout.areas_sha256.clone(),
+        paytable_sha256: draft.game.layout.paytable_sha256.clone(),
         rules_version: rules::RULES_VERSION.into(),
         while_away,
         counters: draft.counters(),

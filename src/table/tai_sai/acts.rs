@@ -1,0 +1,339 @@
+//! What people do by commands to a round of dice. PURE. Every refusal says what to do instead.
+
+use crate::rules::tai_sai::{self, VoidReason};
+use crate::table::citation::void_reason;
+use crate::table::draft::Source;
+use crate::table::entry::new_number;
+use crate::table::event::{
+    Body, ResultSource, RoundAbandoned, RoundHeldCause, RoundReopened, RoundVoidedReason, TableLockedKind,
+    TableLockedReason, VoidReasonStated,
+};
+use crate::table::game::Answer;
+use crate::table::input::{OperatorAct, Person};
+use crate::table::operator::{not_here, refused};
+use crate::table::rejection::Rejection;
+use crate::table::tai_sai::held::{Declared, Uncovered};
+use crate::table::tai_sai::phase::{After, Entered, Phase};
+use crate::table::tai_sai::{Draft, entry, held, opening, settle, terminal, tumbler};
+use crate::table::terminal::Missed;
+use crate::table::{due, locks};
+
+/// Does the act, or says why not.
+pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {
+    match act {
+        OperatorAct::LightTestEntry { faces } => {
+            let faces = checked_faces(*faces)?;
+            opening::light(draft, faces)
+        }
+        OperatorAct::SpinTumbler => opening::spin(draft, person),
+        OperatorAct::EnterResult { faces, reason } => enter_result(draft, person, *faces, reason),
+        OperatorAct::Amend { faces } => amend(draft, person, *faces),
+        OperatorAct::Void { reason } => void(draft, person, *reason),
+        OperatorAct::StateVoidReason { reason } => state_reason(draft, person, *reason),
+        OperatorAct::Settle => settle_round(draft, person),
+        OperatorAct::Reopen => reopen(draft, person),
+        OperatorAct::Resume => resume(draft, person),
+        OperatorAct::WithdrawVoid => withdraw_void(draft, person),
+        OperatorAct::Offer { .. }
+        | OperatorAct::LightTestOutcome { .. }
+        | OperatorAct::Spinner { .. }
+        | OperatorAct::DealerSpins
+        | OperatorAct::Continues { .. }
+        | OperatorAct::NoMoreBets
+        | OperatorAct::Spin { .. }
+        | OperatorAct::CorrectOutcome { .. }
+        | OperatorAct::Invalid { .. }
+        | OperatorAct::Overrule { .. }
+        | OperatorAct::SpinnerStops
+        | OperatorAct::Relieve
+        | OperatorAct::OffTable { .. }
+        | OperatorAct::NewSet { .. }
+        | OperatorAct::ReportLight { .. }
+        // What every table has is done before it gets here.
+        | OperatorAct::BeginOpening
+        | OperatorAct::WalkLamps
+        | OperatorAct::RecordCheck { .. }
+        | OperatorAct::CompleteOpening
+        | OperatorAct::AbandonOpening
+        | OperatorAct::OpenVouched
+        | OperatorAct::Close
+        | OperatorAct::RecordIncident { .. }
+        | OperatorAct::Lock { .. }
+        | OperatorAct::Unlock { .. }
+        | OperatorAct::AcceptDevice { .. }
+        | OperatorAct::EnterTest
+        | OperatorAct::LeaveTest
+        | OperatorAct::AcknowledgeAlert { .. } => not_here(),
+    }
+}
+
+/// The table is closed by a person: what becomes of the running round.
+pub(crate) fn close(draft: &mut Draft<'_>, source: &Source) -> Result<(), Rejection> {
+    match draft.phase() {
+        Some(Phase::Ready(_)) | None => {}
+        Some(Phase::Tumbling(_) | Phase::Betting(_)) => {
+            due::round_ends(draft);
+            let base = draft.counters();
+            draft.record(source.clone(), Body::RoundAbandoned(RoundAbandoned { base }));
+            for lock in draft.state.locks.clone() {
+                let of_round = matches!(
+                    lock.reason,
+                    TableLockedReason::OutOfTurn | TableLockedReason::Configuration
+                );
+                if of_round && lock.kind == TableLockedKind::Freeze {
+                    locks::unlock(draft, source.clone(), &lock, "the round was abandoned");
+                }
+            }
+        }
+        Some(Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
+            return Err(Rejection::command(
+                "Bets are closed: finish the round, or void it, then close the table.",
+                "NZ Div 9 r4.7",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn checked_faces(faces: [u8; 3]) -> Result<[u8; 3], Rejection> {
+    if tai_sai::are_faces(faces) {
+        return Ok(faces);
+    }
+    Err(refused("Faces are three numbers from 1 to 6."))
+}
+
+/// Neither frozen nor held.
+fn running(draft: &Draft<'_>) -> Result<(), Rejection> {
+    if draft.state.is_frozen() {
+        return Err(refused(
+            "The table is frozen: let it go on (`tablegate round resume`), or void the round, first.",
+        ));
+    }
+    if let Some(held) = draft.state.phase().and_then(Phase::held) {
+        let text = held::text(held.cause);
+        return Err(refused(format!("The round is held. {text}")));
+    }
+    Ok(())
+}
+
+fn outside_play() -> Rejection {
+    refused("The table is not open: open it first (`tablegate open`).")
+}
+
+fn enter_result(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3], reason: &str) -> Answer {
+    let faces = checked_faces(faces)?;
+    let reason = locks::checked_text("reason", reason)?;
+    running(draft)?;
+    match draft.phase() {
+        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
+            entry::by_command(draft, Source::person(person), faces, &reason);
+            Ok(format!("Entered: {}.", tai_sai::call(faces)))
+        }
+        Some(Phase::Entered(_)) => Err(Rejection::command(
+            "The result is entered: amend it (`tablegate round amend`).",
+            "NZ Div 9 r7.2",
+        )),
+        Some(Phase::Ready(_) | Phase::Tumbling(_)) => Err(Rejection::command(
+            "There is no result yet: bets have not been opened.",
+            "NZ Div 9 r6.4",
+        )),
+        None => Err(outside_play()),
+    }
+}
+
+/// The entered round, or why there is none.
+fn entered(draft: &Draft<'_>) -> Result<Entered, Rejection> {
+    match draft.phase() {
+        Some(Phase::Entered(entered)) => Ok(entered),
+        Some(Phase::Ready(ready)) => match ready.after {
+            After::Provisional(_) => Err(Rejection::command(
+                "The round is settled by the cover: take that back first (`tablegate round reopen`).",
+                "NZ Div 9 r7.2",
+            )),
+            After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => {
+                Err(Rejection::command(
+                    "No round runs; after settlement nothing is amended: record an incident (`tablegate round incident`).",
+                    "NZ Div 9 r7.2",
+                ))
+            }
+        },
+        Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
+            Err(Rejection::command("No result is entered yet.", "NZ Div 9 r6.5"))
+        }
+        None => Err(outside_play()),
+    }
+}
+
+fn amend(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3]) -> Answer {
+    let faces = checked_faces(faces)?;
+    let entered = entered(draft)?;
+    running(draft)?;
+    let source = Source::person(person);
+    entry::amend(draft, source, &entered, Vec::new(), faces, ResultSource::Command);
+    new_number(draft);
+    Ok(format!("Amended to {}.", tai_sai::call(faces)))
+}
+
+fn settle_round(draft: &mut Draft<'_>, person: &Person) -> Answer {
+    let entered = entered(draft)?;
+    running(draft)?;
+    settle::by_command(draft, Source::person(person), &entered)?;
+    Ok("The round is settled.".into())
+}
+
+/// The reason as recorded; one of another style is refused.
+fn checked_reason(reason: Option<RoundVoidedReason>) -> Result<RoundVoidedReason, Rejection> {
+    let reason = reason.unwrap_or(RoundVoidedReason::NotStated);
+    match void_reason(reason).map(VoidReason::style) {
+        Some(tai_sai::Style::A) => Ok(reason),
+        None if reason == RoundVoidedReason::NotStated => Ok(reason),
+        Some(tai_sai::Style::B) | None => Err(Rejection::command(
+            "This is no reason of this table's style: give a_not_flat, a_tumbler_fault, a_exposed_early or a_not_activated.",
+            "NZ Div 9 r7.1",
+        )),
+    }
+}
+
+fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
+    let reason = checked_reason(reason)?;
+    let before_the_first_spin = matches!(
+        reason,
+        RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault
+    );
+    match draft.phase() {
+        None => return Err(outside_play()),
+        Some(Phase::Ready(_)) if before_the_first_spin => tumbler::start_round(draft, false),
+        Some(Phase::Ready(_)) => {
+            return Err(Rejection::command(
+                "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`).",
+                "NZ Div 9 r7.1",
+            ));
+        }
+        Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {}
+    }
+    held::void(draft, Source::person(person), reason, Declared::Supervisor);
+    Ok("The round is void: nobody wins or loses.".into())
+}
+
+fn state_reason(draft: &mut Draft<'_>, person: &Person, reason: RoundVoidedReason) -> Answer {
+    let reason = checked_reason(Some(reason))?;
+    let waits = draft
+        .state
+        .last_void
+        .is_some_and(|void| void.reason == RoundVoidedReason::NotStated);
+    if !waits {
+        return Err(Rejection::command("No void waits for its reason.", "NZ Div 9 r7.1"));
+    }
+    if reason == RoundVoidedReason::NotStated {
+        return Err(Rejection::command("Give the reason of the void.", "NZ Div 9 r7.1"));
+    }
+    let stated = VoidReasonStated { reason: reason as i32 };
+    draft.record(Source::person(person), Body::VoidReasonStated(stated));
+    Ok("The reason is recorded.".into())
+}
+
+fn reopen(draft: &mut Draft<'_>, person: &Person) -> Answer {
+    let provisional = draft.ready().is_some_and(|ready| match ready.after {
+        After::Provisional(_) => true,
+        After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => false,
+    });
+    if !provisional || held::spun_since(draft) {
+        return Err(Rejection::command(
+            "Only a round that the cover settled can be reopened, and only until the next spin: record an incident (`tablegate round incident`).",
+            "NZ Div 9 r7.2",
+        ));
+    }
+    draft.record(Source::person(person), Body::RoundReopened(RoundReopened {}));
+    draft.seen.readout.numbers_hidden = false;
+    Ok("The round is open again: its areas are lit.".into())
+}
+
+fn withdraw_void(draft: &mut Draft<'_>, person: &Person) -> Answer {
+    let withdrawable = draft.ready().is_some_and(|ready| match ready.after {
+        After::Withdrawable { .. } => true,
+        After::Nothing | After::Settled | After::Voided | After::Provisional(_) | After::Abandoned => false,
+    });
+    if !withdrawable || held::spun_since(draft) {
+        return Err(Rejection::command(
+            "Only a void that the gateway declared can be withdrawn, and only until the next spin.",
+            "NZ Div 9 r7.1",
+        ));
+    }
+    if draft.state.is_frozen() {
+        return Err(refused(
+            "The table is frozen: let it go on (`tablegate round resume`) first.",
+        ));
+    }
+    let source = Source::person(person);
+    held::withdraw(draft, source.clone(), Declared::Supervisor);
+    held::stand_for(draft, &source, None);
+    Ok("The void is withdrawn: the round goes on with the dice uncovered.".into())
+}
+
+fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
+    let held = draft.state.phase().and_then(Phase::held).cloned();
+    if held.is_none() && !draft.state.is_frozen() {
+        return Err(refused("No round is held, and the table is not frozen."));
+    }
+    if held
+        .as_ref()
+        .is_some_and(|held| held.cause == RoundHeldCause::TumblerShort)
+    {
+        return Err(Rejection::command(
+            held::text(RoundHeldCause::TumblerShort),
+            "NZ Div 9 r6.1",
+        ));
+    }
+    if draft.state.is_frozen() {
+        let answer = locks::thaw(draft, person)?;
+        if draft.state.is_frozen() || held.is_none() {
+            return Ok(answer);
+        }
+    }
+    let Some(held) = held else {
+        return Ok("The table goes on.".into());
+    };
+    let source = Source::person(person);
+    held::resumed(draft, held.cause, source.clone());
+    match (held.cause, draft.phase()) {
+        (RoundHeldCause::DiceDiffer, Some(Phase::Landed(_))) => confirm(draft, source, &held.pressed),
+        (RoundHeldCause::ExposedEarly | RoundHeldCause::NotActivated, Some(Phase::Tumbling(_) | Phase::Betting(_))) => {
+            held::stand_for(draft, &source, None);
+        }
+        (_, Some(Phase::Betting(_))) => {
+            let ring = terminal::ring_found(draft, Missed::WhileAway);
+            let uncovered = draft.seen.tumbler.off_at.is_some();
+            if let Some(ring) = ring {
+                held::close_bets(
+                    draft,
+                    source.clone(),
+                    Some(ring.at.unwrap_or(draft.now)),
+                    Missed::WhileAway,
+                );
+            }
+            if uncovered {
+                held::stand_for(draft, &source, None);
+            }
+        }
+        (_, Some(Phase::Closed(_))) if draft.seen.tumbler.off_at.is_some() => {
+            held::uncover(draft, source, Uncovered::Seen(Missed::Live));
+        }
+        (_, _) => {}
+    }
+    Ok("The round goes on.".into())
+}
+
+/// The entry that a dice reader contradicted counts.
+fn confirm(draft: &mut Draft<'_>, source: Source, pressed: &[u32]) {
+    let faces: Vec<u8> = pressed.iter().filter_map(|key| u8::try_from(*key).ok()).collect();
+    let Ok(faces) = <[u8; 3]>::try_from(faces) else { return };
+    let accepted = entry::Accepted {
+        pressed: pressed.to_vec(),
+        faces,
+        source: ResultSource::Terminal,
+        reason: String::new(),
+        confirmed: true,
+    };
+    entry::accept(draft, source, accepted);
+    new_number(draft);
+}

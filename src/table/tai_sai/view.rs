@@ -1,0 +1,171 @@
+//! What a round of dice waits for, and what can be done about it, for people. PURE.
+
+use crate::table::event::RoundHeldCause;
+use crate::table::input::DeviceKind;
+use crate::table::readout::Standing;
+use crate::table::rejection;
+use crate::table::tai_sai::phase::{After, Entered, Phase};
+use crate::table::tai_sai::{Look, due, held, lamps, play, settle};
+use crate::table::view::{Act, CLOSE, InPlay, Shown};
+
+impl Phase {
+    /// As `TableState` shows it.
+    pub(crate) fn shown(&self) -> Shown {
+        let entered = match self {
+            Phase::Entered(entered) => Some(entered),
+            Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) => None,
+        };
+        Shown {
+            phase: self.name(),
+            lit: entered.map(|entered| entered.areas.clone()).unwrap_or_default(),
+            held: self.held().map_or(0, |held| held.cause as i32),
+            call: entered.map(|entered| entered.call.clone()).unwrap_or_default(),
+            settled_provisionally: match self {
+                Phase::Ready(ready) => match ready.after {
+                    After::Provisional(_) => true,
+                    After::Nothing | After::Settled | After::Voided | After::Withdrawable { .. } | After::Abandoned => {
+                        false
+                    }
+                },
+                Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {
+                    false
+                }
+            },
+        }
+    }
+}
+
+/// What stands on the readout.
+pub(crate) fn standing(look: &Look<'_>) -> Standing {
+    match look.state.phase() {
+        Some(Phase::Ready(_) | Phase::Tumbling(_)) => before_bets(look),
+        Some(Phase::Entered(entered)) => Standing::Numbers(numbers(entered)),
+        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) | None => Standing::Nothing,
+    }
+}
+
+/// Why the next round doesn't start.
+fn before_bets(look: &Look<'_>) -> Standing {
+    if !look.state.is_online(DeviceKind::Tumbler) {
+        Standing::Code(rejection::TUMBLER_AWAY)
+    } else if !look.state.is_online(DeviceKind::LayoutLamps) {
+        Standing::Code(rejection::LAMPS_AWAY)
+    } else if !look.state.locks.is_empty() {
+        Standing::Code(rejection::LOCKED)
+    } else {
+        Standing::Nothing
+    }
+}
+
+/// The three numbers that are lit.
+fn numbers(entered: &Entered) -> String {
+    let numbers = if entered.pressed.is_empty() {
+        &entered.faces
+    } else {
+        &entered.pressed
+    };
+    numbers.iter().map(u32::to_string).collect()
+}
+
+/// What the round waits for.
+pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
+    let Some(phase) = look.state.phase() else {
+        return InPlay::default();
+    };
+    let (bets_closed, lamps) = match phase {
+        Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) => (false, None),
+        Phase::Closed(_) | Phase::Landed(_) => (true, None),
+        Phase::Entered(entered) => (true, Some(proof(look, entered))),
+    };
+    InPlay {
+        held_text: phase.held().map(|held| held::text(held.cause).to_string()),
+        bets_closed,
+        lamps,
+        possible: possible(look, phase),
+        deadlines: vec![
+            ("bets open", due::bets_open_at(look)),
+            ("the uncovered dice are judged", due::cover_at(look)),
+            ("the lamps are judged", lamps::judge_at(look)),
+            ("the cover settles the round", settle::by_cover_at(look)),
+        ],
+        two_up: None,
+    }
+}
+
+fn proof(look: &Look<'_>, entered: &Entered) -> &'static str {
+    if entered.fault_declared {
+        "fault_declared"
+    } else if lamps::prove_nothing(look, entered) {
+        "unproven"
+    } else if due::lamps_are_known(look) {
+        "lit"
+    } else {
+        "waiting"
+    }
+}
+
+const SETTLE: Act = (
+    "round settle",
+    "Settle the round: losing wagers collected, winning ones paid.",
+);
+const AMEND: Act = ("round amend", "Amend the result: the wrong numbers were entered.");
+const VOID: Act = ("round void", "Void the round: nobody wins or loses.");
+const RESULT: Act = (
+    "round result",
+    "Enter the result because the terminal can't; give the reason.",
+);
+const RESUME: Act = ("round resume", "Let the round go on.");
+
+fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
+    if let Some(held) = phase.held() {
+        let mut acts = vec![VOID];
+        match held.cause {
+            RoundHeldCause::TumblerShort => acts.push(("", "Put the cover on and spin the dice further.")),
+            RoundHeldCause::DiceDiffer => {
+                acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
+                acts.push(("", "Press the numbers of the dice again, then ENTER."));
+            }
+            RoundHeldCause::Unspecified
+            | RoundHeldCause::ExposedEarly
+            | RoundHeldCause::NotFlat
+            | RoundHeldCause::TumblerFault
+            | RoundHeldCause::NotActivated
+            | RoundHeldCause::ActivityWhileAway
+            | RoundHeldCause::CountersLost
+            | RoundHeldCause::NoSpinAfterUncover => acts.push(RESUME),
+        }
+        return acts;
+    }
+    if look.state.is_frozen() {
+        return vec![("round resume", "Let the frozen table go on."), VOID];
+    }
+    match phase {
+        Phase::Ready(ready) => {
+            let mut acts = vec![("", "Put the cover on and spin the dice."), CLOSE];
+            match ready.after {
+                After::Provisional(_) => acts.push(("round reopen", "Take the settlement by the cover back.")),
+                After::Withdrawable { .. } => {
+                    acts.push(("round withdraw-void", "Withdraw the void: the round goes on."))
+                }
+                After::Nothing | After::Settled | After::Voided | After::Abandoned => {}
+            }
+            acts
+        }
+        Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => {
+            vec![("", "Spin the dice further: at least three spins."), VOID, CLOSE]
+        }
+        Phase::Tumbling(_) => vec![
+            ("", "Wait for the rest, or ring the bell to open and close bets."),
+            VOID,
+            CLOSE,
+        ],
+        Phase::Betting(_) => vec![("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
+        Phase::Closed(_) => vec![("", "Take the cover off."), VOID, RESULT],
+        Phase::Landed(_) => vec![
+            ("", "Call the dice, press the three numbers, then ENTER."),
+            VOID,
+            RESULT,
+        ],
+        Phase::Entered(_) => vec![SETTLE, AMEND, VOID],
+    }
+}
