@@ -84,6 +84,7 @@ impl OnTerminal {
                 return;
             }
             assert!(Instant::now() < until, "{words:?} is not on the screen: {screen}");
+            // Look again: at most for PATIENCE, and the screen tells nobody that it has changed.
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
         }
     }
@@ -109,6 +110,9 @@ async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
     open.sees("devices has passed").await;
     open.sees("50 areas lit one by one and read back").await;
     open.sees("press 1 3 6 and ENTER on the terminal").await;
+    open.sees("[y/n/q]").await;
+    open.types("y");
+    open.sees("no entry of 1 3 6 has come yet").await;
     let before = scene.dealer.terminal.view().entry;
     assert_ne!(before, 0);
     assert_eq!(scene.dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);
@@ -119,7 +123,11 @@ async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
     open.types("y");
     for _ in 0..2 {
         open.sees("test entry").await;
+        open.sees("[y/n/q]").await;
+        open.types("y");
+        open.sees("has come yet").await;
         open.types("l");
+        open.sees("are lit").await;
         open.sees("[y/n/q]").await;
         open.types("y");
     }
@@ -142,6 +150,14 @@ async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
     assert_eq!(checks.first(), Some(&seen(OpeningCheck::Devices)));
     assert!(checks.contains(&seen(OpeningCheck::LampWalk)) && checks.contains(&seen(OpeningCheck::Tumbler)));
     assert!(checks.contains(&(OpeningCheck::TestEntries, true, true)), "{checks:?}");
+    let texts = bodies(&events).filter_map(|body| match body {
+        Body::OpeningCheckRecorded(check) if check.check() == OpeningCheck::TestEntries => Some(check.text.as_str()),
+        _ => None,
+    });
+    assert_eq!(
+        texts.collect::<Vec<_>>(),
+        ["3 test entries confirmed, 2 of them lit without the terminal"]
+    );
     let results = bodies(&events)
         .filter(|body| matches!(body, Body::ResultEntered(_)))
         .count();

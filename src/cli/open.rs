@@ -41,7 +41,7 @@ const TUMBLER_WITHIN: Duration = Duration::from_secs(30);
 /// The checks of `open --yes` end by themselves: a lamp walk, an activation.
 const VOUCHED_WITHIN: Duration = Duration::from_secs(180);
 
-/// The three test entries of a day: different totals, a double, a triple.
+/// The three test entries of a day: different totals, a double, a triple. Each in order, as the daemon tells what was entered.
 const TEST_ENTRIES: [[u8; 3]; 3] = [[1, 3, 6], [2, 2, 5], [4, 4, 4]];
 
 /// Runs it.
@@ -88,6 +88,17 @@ enum Said {
     No,
     /// Do it for me.
     Light,
+}
+
+/// What became of a test entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Confirmed {
+    /// Made on the terminal; its areas were seen lit.
+    AtTheTerminal,
+    /// Its areas were lit by command and seen lit.
+    LitFromHere,
+    /// Other areas were lit, or none.
+    Not,
 }
 
 impl Opening {
@@ -174,8 +185,8 @@ impl Opening {
             }
             say(&format!("devices: these don't answer:\n{}", away.join("\n")))?;
             match self.ask("Check cable and power. Look again?").await? {
-                Said::Yes | Said::Light => {}
-                Said::No => {
+                Said::Yes => {}
+                Said::No | Said::Light => {
                     return self.record(Check::Devices, Said::No, "a device does not answer").await;
                 }
             }
@@ -196,8 +207,11 @@ impl Opening {
             return Ok(());
         }
         let said = self.ask("Did every area light up, one after another?").await?;
-        self.record(Check::LampWalk, said, "every area was seen lit by a person")
-            .await
+        let text = match said {
+            Said::Yes => "every area was seen lit by a person",
+            Said::No | Said::Light => "not every area was seen lit",
+        };
+        self.record(Check::LampWalk, said, text).await
     }
 
     async fn test_entries(&mut self, commissioning: bool) -> Result<(), Failure> {
@@ -211,6 +225,7 @@ impl Opening {
         } else {
             TEST_ENTRIES.to_vec()
         };
+        let mut lit_from_here = 0;
         for faces in &entries {
             let areas: Vec<_> = tai_sai::winners(*faces, layout)
                 .into_iter()
@@ -221,24 +236,41 @@ impl Opening {
                 "test entry: press {one} {two} {three} and ENTER on the terminal. These areas light up, and no others:\n  {}",
                 areas.join(", ")
             ))?;
-            loop {
-                match self
-                    .ask("Are exactly these lit? (l: light them without the terminal)")
-                    .await?
-                {
-                    Said::Yes => break,
-                    Said::Light => {
-                        self.act(Act::LightTestEntry { faces: *faces }).await?;
-                    }
-                    Said::No => {
-                        let text = format!("entry {one} {two} {three} did not light its areas");
-                        return self.record(Check::TestEntries, Said::No, &text).await;
-                    }
+            match self.test_entry(*faces).await? {
+                Confirmed::AtTheTerminal => {}
+                Confirmed::LitFromHere => lit_from_here += 1,
+                Confirmed::Not => {
+                    let text = format!("entry {one} {two} {three} did not light its areas");
+                    return self.record(Check::TestEntries, Said::No, &text).await;
                 }
             }
         }
-        let text = format!("{} test entries confirmed", entries.len());
+        let how = match lit_from_here {
+            0 => String::new(),
+            lit => format!(", {lit} of them lit without the terminal"),
+        };
+        let text = format!("{} test entries confirmed{how}", entries.len());
         self.record(Check::TestEntries, Said::Yes, &text).await
+    }
+
+    /// Asks for one test entry until it was made, or lit from here, and looked at: a "y" before that confirms nothing.
+    async fn test_entry(&mut self, faces: [u8; 3]) -> Result<Confirmed, Failure> {
+        let [one, two, three] = faces;
+        let mut how = Confirmed::AtTheTerminal;
+        loop {
+            let question = "Are exactly these lit? (l: light them without the terminal)";
+            match self.ask_or_light(question).await? {
+                Said::Yes if self.look().await?.table.situation.test_entry == Some(faces) => return Ok(how),
+                Said::Yes => say(&format!(
+                    "no entry of {one} {two} {three} has come yet: press {one} {two} {three} and ENTER on the terminal, then look"
+                ))?,
+                Said::Light => {
+                    say(&self.act(Act::LightTestEntry { faces }).await?)?;
+                    how = Confirmed::LitFromHere;
+                }
+                Said::No => return Ok(Confirmed::Not),
+            }
+        }
     }
 
     async fn tumbler(&mut self) -> Result<(), Failure> {
@@ -253,7 +285,11 @@ impl Opening {
             Some(check) => say(&format!("tumbler: {}", check.text)),
             None => {
                 let said = self.ask("Did the tumbler spin the dice and come to rest?").await?;
-                self.record(Check::Tumbler, said, "the tumbler was seen spinning").await
+                let text = match said {
+                    Said::Yes => "the tumbler was seen spinning and coming to rest",
+                    Said::No | Said::Light => "the tumbler was not seen spinning and coming to rest",
+                };
+                self.record(Check::Tumbler, said, text).await
             }
         }
     }
@@ -269,8 +305,18 @@ impl Opening {
         say(&self.act(Act::RecordCheck { check, passed, text }).await?)
     }
 
-    /// Asks until the answer is one; `q` abandons the opening.
+    /// Asks until the answer is yes or no; `q` abandons the opening.
     async fn ask(&mut self, question: &str) -> Result<Said, Failure> {
+        loop {
+            match self.ask_or_light(question).await? {
+                said @ (Said::Yes | Said::No) => return Ok(said),
+                Said::Light => {}
+            }
+        }
+    }
+
+    /// Asks until the answer is yes, no, or that the areas be lit from here; `q` abandons the opening.
+    async fn ask_or_light(&mut self, question: &str) -> Result<Said, Failure> {
         loop {
             print(&format!("{question} [y/n/q] "))?;
             let mut line = String::new();

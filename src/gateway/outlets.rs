@@ -132,6 +132,17 @@ impl Outlets {
         });
     }
 
+    /// People who look see what the table waits for now.
+    pub(super) fn show_situation(&self, situation: Situation) {
+        self.view.send_if_modified(|view| {
+            let differs = view.situation != situation;
+            if differs {
+                Arc::make_mut(view).situation = situation;
+            }
+            differs
+        });
+    }
+
     /// People who look see rounds and opening checks as the events tell them.
     pub(super) fn note(&self, events: &[Event]) {
         self.change_view(|view| events.iter().for_each(|event| view.note(event)));

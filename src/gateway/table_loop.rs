@@ -110,6 +110,9 @@ impl TableLoop<'_> {
         if recorded {
             self.publish();
             self.checkpoint_when_due().await?;
+        } else {
+            // A cover that goes off, a test entry: no fact, and people who look must see it all the same.
+            self.outlets.show_situation(self.table.situation());
         }
         Ok(())
     }

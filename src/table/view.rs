@@ -24,6 +24,9 @@ pub struct Situation {
     /// The lamps' device measures them; `None` while it is away.
     #[serde(default)]
     pub lamps_read_back: Option<bool>,
+    /// While the table is opened: the dice of the newest test entry, in order, whose areas are lit.
+    #[serde(default)]
+    pub test_entry: Option<[u8; 3]>,
     /// Locks that stand, each with what to do.
     pub locks: Vec<LockLine>,
     /// Alerts that stand.
@@ -203,6 +206,10 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
         lamps_read_back: state
             .is_online(F::LAMPS)
             .then(|| look.seen.lamps.report.as_ref().is_some_and(|report| report.measured)),
+        test_entry: look.seen.opening.test_faces.map(|mut faces| {
+            faces.sort_unstable();
+            faces
+        }),
         locks: state.locks.iter().map(lock_line).collect(),
         alerts: state
             .alerts
