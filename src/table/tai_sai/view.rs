@@ -1,6 +1,8 @@
 //! What a round of dice waits for, and what can be done about it, for people. PURE.
 
+use crate::table::due::is_next_round_held_back;
 use crate::table::event::RoundHeldCause;
+use crate::table::game::Family;
 use crate::table::input::DeviceKind;
 use crate::table::readout::Standing;
 use crate::table::rejection;
@@ -116,6 +118,16 @@ const RESULT: Act = (
 );
 const RESUME: Act = ("round resume", "Let the round go on.");
 
+/// What is said instead of offering bets while a lock or a missing device holds the next round back.
+const HELD_BACK: Act = (
+    "",
+    "The next round is held back: bets don't open, and the bell doesn't count, until that has ended.",
+);
+const AWAY: Act = (
+    "",
+    "A device that a round needs doesn't answer: check its cable and power.",
+);
+
 fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     if let Some(held) = phase.held() {
         let mut acts = vec![VOID];
@@ -139,9 +151,24 @@ fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     if look.state.is_frozen() {
         return vec![("round resume", "Let the frozen table go on."), VOID];
     }
+    let mut acts = in_order(look, phase);
+    if look.game.needed().iter().any(|kind| !look.state.is_online(*kind)) {
+        acts.push(AWAY);
+    }
+    acts
+}
+
+/// What can be done while nothing stops the round.
+fn in_order(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
+    let is_held_back = is_next_round_held_back(look);
     match phase {
         Phase::Ready(ready) => {
-            let mut acts = vec![("", "Put the cover on and spin the dice."), CLOSE];
+            let spin = if is_held_back {
+                "The next round is held back: spins that are made count, but bets don't open until that has ended."
+            } else {
+                "Put the cover on and spin the dice."
+            };
+            let mut acts = vec![("", spin), CLOSE];
             match ready.after {
                 After::Provisional(_) => acts.push(("round reopen", "Take the settlement by the cover back.")),
                 After::Withdrawable { .. } => {
@@ -152,8 +179,13 @@ fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
             acts
         }
         Phase::Tumbling(tumbling) if tumbling.round.spins < play::SPINS_NEEDED => {
-            vec![("", "Spin the dice further: at least three spins."), VOID, CLOSE]
+            let mut acts = vec![("", "Spin the dice further: at least three spins."), VOID, CLOSE];
+            if is_held_back {
+                acts.push(HELD_BACK);
+            }
+            acts
         }
+        Phase::Tumbling(_) if is_held_back => vec![HELD_BACK, VOID, CLOSE],
         Phase::Tumbling(_) => vec![
             ("", "Wait for the rest, or ring the bell to open and close bets."),
             VOID,

@@ -21,6 +21,43 @@ fn a_lamp_malfunction_lets_the_round_finish_and_no_other_begin() {
     });
 }
 
+/// Everything that is said to be possible now.
+fn possible(s: &Scene) -> String {
+    let possible = s.table.situation().possible;
+    possible
+        .iter()
+        .map(|act| act.text.as_str())
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+#[test]
+fn what_is_possible_under_a_lock_never_offers_to_open_bets() {
+    play(|s| {
+        assert!(possible(s).contains("spin the dice"), "{}", possible(s));
+        s.operator(OperatorAct::Lock { reason: "audit".into() });
+        assert!(possible(s).contains("bets don't open until"), "{}", possible(s));
+        s.spin(1);
+        assert!(possible(s).contains("at least three spins"), "{}", possible(s));
+        assert!(possible(s).contains("bets don't open"), "{}", possible(s));
+        s.spin(2);
+        s.wait(10_000);
+        s.expect_phase("tumbling");
+        let told = possible(s);
+        assert!(told.contains("bets don't open, and the bell doesn't count"), "{told}");
+        assert!(!told.contains("ring the bell"), "{told}");
+        unlock(s);
+        assert!(possible(s).contains("ring the bell to open"), "{}", possible(s));
+        // A device that is away holds it back as well.
+        s.offline(DeviceKind::LayoutLamps);
+        let told = possible(s);
+        assert!(
+            told.contains("bets don't open") && told.contains("doesn't answer"),
+            "{told}"
+        );
+    });
+}
+
 #[test]
 fn it_survives_a_power_cut() {
     play(|s| {
