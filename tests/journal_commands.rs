@@ -335,6 +335,9 @@ fn rounds_are_recalled() {
                 },
             ];
             for body in bodies {
+                if round == 2 && matches!(body, Body::RoundSettled(_)) {
+                    records.push(scribe.record_in(2, amended()));
+                }
                 records.push(scribe.record_in(u64::from(round), body));
             }
         }
@@ -356,7 +359,34 @@ fn rounds_are_recalled() {
         assert_eq!(people.matches("Round ").count(), 4, "{people}");
         assert!(people.contains("VOID (a_tumbler_fault)"), "{people}");
         assert!(people.contains("keys 1 4 6"), "{people}");
+        // Only what the result that stands pays is said to be paid.
+        let pays = |round: &str| {
+            let of_round = people.split("Round ").find(|part| part.starts_with(round)).unwrap();
+            let lines = of_round.lines().map(str::trim).filter(|line| line.starts_with("pays "));
+            lines.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(pays("2 "), ["pays     total_12"], "{people}");
+        assert_eq!(pays("3 "), ["pays     nothing: all bets go back"], "{people}");
+        assert_eq!(pays("4 "), ["pays     total_11"], "{people}");
+        assert_eq!(rounds[0]["pays"], serde_json::json!([]));
+        assert_eq!(rounds[1]["pays"], serde_json::json!(["total_11"]));
     });
+}
+
+/// The numbers of a round were mistaken: the dice show 1, 5, 6.
+fn amended() -> Body {
+    Body::ResultAmended(event::ResultAmended {
+        from_faces: vec![1, 2, 6],
+        pressed: vec![1, 5, 6],
+        faces: vec![1, 5, 6],
+        call: "1, 5, 6, Total 12".to_owned(),
+        areas: vec![event::Area {
+            id: "total_12".to_owned(),
+            pays: 6,
+            per: 1,
+        }],
+        ..Default::default()
+    })
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -40,7 +40,10 @@ struct Round {
     /// "running", "settled", "settled provisionally", "void", "abandoned".
     outcome: String,
     void_reason: Option<String>,
+    /// In the order of their entry; the last one stands.
     results: Vec<Entered>,
+    /// The areas that win in the end: those of the result that stands; none of a void or abandoned round.
+    pays: Vec<String>,
     refused: Vec<Refused>,
     lamps: Lamps,
     times: Times,
@@ -180,6 +183,10 @@ fn tell(round_id: u64, events: &[Event]) -> Round {
                 text: describe::describe(event),
             });
         }
+    }
+    let bets_go_back = round.outcome == "void" || round.outcome == "abandoned";
+    if let Some(stands) = round.results.last().filter(|_| !bets_go_back) {
+        round.pays.clone_from(&stands.areas);
     }
     round
 }
@@ -323,7 +330,11 @@ fn text(round: &Round) -> String {
         };
         let by = result.by.as_ref().map(|by| format!(", {by}")).unwrap_or_default();
         let _ = writeln!(text, "  {how}  {}  ({keys}{by})", result.call);
-        let _ = writeln!(text, "  pays     {}", result.areas.join(", "));
+    }
+    if !round.pays.is_empty() {
+        let _ = writeln!(text, "  pays     {}", round.pays.join(", "));
+    } else if !round.results.is_empty() {
+        let _ = writeln!(text, "  pays     nothing: all bets go back");
     }
     for refused in &round.refused {
         let shown = refused.shown.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
