@@ -365,8 +365,13 @@ fn dice_uncovered(uncovered: &DiceUncovered) -> String {
         [] => String::new(),
         faces => format!(", reader saw {}", numbers(faces, " ")),
     };
+    // The time after the bell is that of the switch; the event comes when the cover counts as off.
+    let counts = match u32::try_from(uncovered.off_us_before / 1000) {
+        Ok(0) | Err(_) => String::new(),
+        Ok(off_ms) => format!(" (off for {}, so it counts)", seconds(off_ms)),
+    };
     format!(
-        "cover off{}{how}{read}{}",
+        "cover off{}{counts}{how}{read}{}",
         after(uncovered.bell_to_uncover_ms, "the bell"),
         away(uncovered.while_away)
     )
@@ -629,6 +634,21 @@ mod tests {
                 ..BetsClosed::default()
             }),
             "no more bets, no bell was heard, bets were open 25.3 s",
+        );
+        check(
+            Body::DiceUncovered(DiceUncovered {
+                bell_to_uncover_ms: 412,
+                off_us_before: 300_900,
+                ..DiceUncovered::default()
+            }),
+            "cover off, 412 ms after the bell (off for 300 ms, so it counts)",
+        );
+        check(
+            Body::DiceUncovered(DiceUncovered {
+                implied: true,
+                ..DiceUncovered::default()
+            }),
+            "cover off, implied by the entry",
         );
         check(
             Body::EntryRejected(EntryRejected {

@@ -98,6 +98,12 @@ pub fn describe_round(view: &View) -> String {
     if !state.lit.is_empty() {
         line(&mut text, format_args!("lit: {}", state.lit.join(", ")));
     }
+    if state.phase == "closed" && view.table.situation.cover == "off" {
+        line(
+            &mut text,
+            format_args!("cover: off; it counts as taken off when it has been off for 300 ms"),
+        );
+    }
     if let Some(cause) = &state.held {
         line(&mut text, format_args!("held: {}", held(cause)));
     }
