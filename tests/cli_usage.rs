@@ -95,6 +95,26 @@ fn every_wrong_command_line_gets_its_status_and_a_sentence() {
     }
 }
 
+#[test]
+fn help_that_nobody_gets_is_a_failure() {
+    for arguments in [&["--help"][..], &["--version"], &["round", "--help"], &["status", "-h"]] {
+        let run = |out: Stdio| {
+            Command::new(env!("CARGO_BIN_EXE_tablegate"))
+                .args(arguments)
+                .stdout(out)
+                .output()
+                .unwrap()
+        };
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let nowhere = run(full.into());
+        assert_eq!(nowhere.status.code(), Some(1), "{arguments:?}");
+        assert!(!nowhere.stderr.is_empty(), "{arguments:?} says why");
+        let given = run(Stdio::piped());
+        assert_eq!(given.status.code(), Some(0), "{arguments:?}");
+        assert!(!given.stdout.is_empty(), "{arguments:?}");
+    }
+}
+
 #[cfg(feature = "sim")]
 #[test]
 fn a_simulated_device_is_none_that_could_not_be() {

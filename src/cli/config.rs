@@ -13,6 +13,12 @@ use std::path::{Path, PathBuf};
 
 /// Check a configuration, show what holds, print a file to begin with.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tablegate config template tai-sai > TS-07.toml
+  tablegate config check TS-07.toml
+
+These commands read the file that they are given, and need no daemon.")]
 pub struct Config {
     #[command(subcommand)]
     command: Command,

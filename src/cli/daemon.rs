@@ -12,8 +12,25 @@ use std::path::{Path, PathBuf};
 /// Where daemons put their sockets unless the configuration says otherwise.
 pub const RUNTIME_DIRECTORY: &str = "/run/tablegate";
 
+/// How a command finds its daemon, for the help of the commands that hold others.
+macro_rules! finds_its_daemon {
+    ($($examples:literal),+ $(,)?) => {
+        concat!(
+            $($examples,)+
+            "\n\nA command finds its daemon by --config FILE (the configuration it runs with), --socket PATH (its control socket)\n\
+             or --instance NAME (as in tablegate@NAME). Without any of them it is the one daemon that runs on this PC; when there\n\
+             are more, the command lists them."
+        )
+    };
+}
+pub(super) use finds_its_daemon;
+
+/// The heading of the options that say which daemon.
+pub const WHICH_DAEMON: &str = "Which daemon (without any of these: the one that runs on this PC)";
+
 /// Which daemon; none of these: the only one of this PC.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = WHICH_DAEMON)]
 pub struct Reach {
     /// The daemon that runs with this configuration.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["socket", "instance"])]

@@ -80,6 +80,16 @@ pub fn end(result: Result<(), Failure>) -> ExitCode {
     }
 }
 
+/// The exit status of a command line that asks for nothing to be done (help, version), or that can't be understood. Help that
+/// can't be written was not given.
+pub fn end_at_once(said: &clap::Error) -> ExitCode {
+    let written = said.print().and_then(|()| io::stdout().flush());
+    match written {
+        Err(error) if !said.use_stderr() && error.kind() != io::ErrorKind::BrokenPipe => end(Err(error.into())),
+        Ok(()) | Err(_) => ExitCode::from(u8::try_from(said.exit_code()).unwrap_or(1)),
+    }
+}
+
 /// Writes `text` as it is to standard output. Whoever closes the pipe (`| head`) has seen enough: that is no failure.
 ///
 /// # Errors

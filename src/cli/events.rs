@@ -1,6 +1,7 @@
 //! `tablegate events tail|list|show|export`: what the journal holds, in lines for a person or in JSON, CSV and protobuf for programs.
 //! Reads in pages and keeps nothing open between them, so it may take hours beside a running daemon.
 
+use super::daemon::finds_its_daemon;
 use super::describe::{self, describe, line};
 use super::ending::{Failure, print, print_json};
 use super::event_json;
@@ -23,6 +24,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// What the journal holds.
 #[derive(Args, Debug)]
+#[command(after_help = finds_its_daemon!(
+    "Examples:\n",
+    "  tablegate events tail -f\n",
+    "  tablegate events list --round 17 --journal /var/lib/tablegate/TS-07\n\n",
+    "With --journal PATH (a file, its directory, or a copy) no daemon is asked.",
+))]
 pub struct EventsCommand {
     #[command(subcommand)]
     command: Command,

@@ -14,6 +14,12 @@ use std::path::{Path, PathBuf};
 
 /// Prove a journal, or tell its particulars.
 #[derive(Args, Debug)]
+#[command(after_help = daemon::finds_its_daemon!(
+    "Examples:\n",
+    "  tablegate journal verify /var/lib/tablegate/TS-07\n",
+    "  tablegate journal info --instance TS-07\n\n",
+    "With the path of a journal (its file, its directory, or a copy) no daemon is asked.",
+))]
 pub struct JournalCommand {
     #[command(subcommand)]
     command: Command,

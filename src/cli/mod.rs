@@ -28,6 +28,12 @@ use clap::{Parser, Subcommand};
 /// Gateway daemon and tools of a casino table.
 #[derive(Parser, Debug)]
 #[command(name = "tablegate", version, about)]
+#[command(after_help = daemon::finds_its_daemon!(
+    "Examples:\n",
+    "  tablegate demo                                        a whole table on this PC, nothing else needed\n",
+    "  tablegate run --config /etc/tablegate/TS-07.toml      the daemon of a table\n",
+    "  tablegate status --instance TS-07                     what that table does now",
+))]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -80,7 +86,10 @@ enum Command {
 /// Runs the command line; the exit status is 0 done, 1 failed, 2 wrong usage, 3 configuration refused, 4 journal of a newer version.
 #[must_use]
 pub fn main() -> std::process::ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return ending::end_at_once(&said),
+    };
     ending::end(match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
@@ -102,4 +111,43 @@ pub fn main() -> std::process::ExitCode {
         #[cfg(feature = "sim")]
         Command::Sim(sim) => sim::run(sim),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    /// Every command, with those that lead to it.
+    fn everything(command: &clap::Command, path: &str, seen: &mut Vec<(String, clap::Command)>) {
+        seen.push((path.to_owned(), command.clone()));
+        for inner in command.get_subcommands() {
+            everything(inner, &format!("{path} {}", inner.get_name()), seen);
+        }
+    }
+
+    #[test]
+    fn every_help_has_an_example_and_says_how_the_daemon_is_found() {
+        let mut all = Vec::new();
+        everything(&Cli::command(), "tablegate", &mut all);
+        assert!(all.len() > 20, "{}", all.len());
+        for (path, mut command) in all {
+            let help = command.render_long_help().to_string();
+            let example = help.split("Example").nth(1).unwrap_or_default();
+            assert!(
+                example
+                    .lines()
+                    .any(|line| line.contains(&format!("{path} ")) || line.ends_with(&path)),
+                "{path} --help has no example of it:\n{help}"
+            );
+            let asks_a_daemon = command.get_arguments().any(|argument| argument.get_id() == "instance");
+            assert_eq!(asks_a_daemon, help.contains(daemon::WHICH_DAEMON), "{path}:\n{help}");
+            if command.has_subcommands() {
+                assert!(
+                    help.contains("daemon"),
+                    "{path} --help says nothing of the daemon:\n{help}"
+                );
+            }
+        }
+    }
 }

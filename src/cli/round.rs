@@ -1,6 +1,6 @@
 //! `tablegate round`: the round as the table knows it, and a supervisor's acts on it.
 
-use super::daemon::{Acting, Reach, act, look};
+use super::daemon::{Acting, Reach, act, finds_its_daemon, look};
 use super::ending::{Failure, print, print_json};
 use super::status;
 use crate::control::Act;
@@ -9,6 +9,11 @@ use clap::{Args, Subcommand};
 
 /// The round: show it, and a supervisor's acts on it.
 #[derive(Args, Debug)]
+#[command(after_help = finds_its_daemon!(
+    "Examples:\n",
+    "  tablegate round show\n",
+    "  tablegate round amend 1 3 6 --instance TS-07",
+))]
 pub struct Round {
     #[command(subcommand)]
     command: Command,

@@ -17,6 +17,12 @@ use std::fmt::Write;
 
 /// What the law says of a result, and what a code means.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tablegate rules outcome 1 3 6
+  tablegate rules why E07
+
+These commands know the law by heart: they need no daemon.")]
 pub struct Rules {
     #[command(subcommand)]
     command: Command,

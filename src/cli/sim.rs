@@ -9,6 +9,12 @@ use clap::{Args, Subcommand};
 
 /// Simulated devices on ptys, to try a gateway without hardware.
 #[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tablegate sim table --links /tmp/TS-07 --rounds 10
+  tablegate sim device terminal --link /tmp/terminal
+
+A simulated device makes its own port; a daemon finds it there by its configuration. These commands ask no daemon.")]
 pub struct Sim {
     #[command(subcommand)]
     command: Command,
