@@ -337,7 +337,14 @@ async fn replay(again: &Again) -> Result<(), Failure> {
             )));
         }
         if next > last {
-            return Ok(());
+            return match again.to {
+                Some(to) if to > done.newest => Err(Failure::failed(format!(
+                    "events {} to {to} aren't recorded yet: the newest is {}",
+                    done.newest + 1,
+                    done.newest
+                ))),
+                Some(_) | None => Ok(()),
+            };
         }
         next = next.max(done.oldest);
     }
