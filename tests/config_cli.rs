@@ -40,7 +40,11 @@ fn check_accepts_with_0_and_refuses_with_3() {
     let bench = bench();
     let file = bench.to_str().unwrap();
     let good = tablegate(&["config", "check", file], &[]);
-    assert_eq!((status(&good), err(&good).as_str()), (0, ""));
+    assert_eq!(
+        (status(&good), err(&good).as_str()),
+        (0, ""),
+        "warnings go with what is accepted"
+    );
     assert!(
         out(&good).contains("is accepted: table bench-1 of workshop"),
         "{}",
@@ -71,6 +75,83 @@ fn check_accepts_with_0_and_refuses_with_3() {
     );
 
     assert_eq!(status(&tablegate(&["config", "check"], &[])), 2);
+}
+
+/// A file like the bench's, with its journal and sockets in `root`.
+fn in_folder(root: &Path) -> Vec<(String, String)> {
+    let at = |name: &str| root.join(name).to_str().unwrap().to_owned();
+    vec![
+        ("TABLEGATE__JOURNAL__DIRECTORY".to_owned(), at("journal/of/it")),
+        ("TABLEGATE__CONTROL__SOCKET".to_owned(), at("run/t.sock")),
+        (
+            "TABLEGATE__CONTROL__SUPERVISOR_SOCKET".to_owned(),
+            at("run/t.supervisor.sock"),
+        ),
+    ]
+}
+
+#[test]
+fn check_looks_at_the_places_of_journal_and_sockets() {
+    let bench = bench();
+    let root = tempfile::tempdir().unwrap();
+    let variables = in_folder(root.path());
+    let environment: Vec<(&str, &str)> = variables.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+    let check = || tablegate(&["config", "check", bench.to_str().unwrap()], &environment);
+
+    // The journal's folder is made by the daemon, the sockets' isn't.
+    let told = check();
+    assert_eq!(status(&told), 0, "{}", err(&told));
+    let text = out(&told);
+    assert!(!text.contains("journal.directory"), "{text}");
+    let variable = "warning: environment TABLEGATE__CONTROL__SUPERVISOR_SOCKET: control.supervisor_socket is ";
+    assert!(text.contains(variable) && text.contains("isn't there now"), "{text}");
+
+    std::fs::create_dir(root.path().join("run")).unwrap();
+    let told = check();
+    assert_eq!(
+        (status(&told), out(&told).contains("warning")),
+        (0, false),
+        "{}",
+        out(&told)
+    );
+
+    // What can't work for anybody is refused.
+    std::fs::write(root.path().join("journal"), "no folder").unwrap();
+    std::fs::write(root.path().join("run/t.sock"), "no socket").unwrap();
+    let told = check();
+    assert_eq!((status(&told), out(&told).as_str()), (3, ""));
+    let text = err(&told);
+    assert!(
+        text.contains("TABLEGATE__JOURNAL__DIRECTORY: journal.directory is "),
+        "{text}"
+    );
+    assert!(text.contains("/journal is no folder"), "{text}");
+    assert!(
+        text.contains("control.socket is ") && text.contains("no socket is there"),
+        "{text}"
+    );
+    let json = tablegate(&["config", "check", "--json", bench.to_str().unwrap()], &environment);
+    assert_eq!(status(&json), 3);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).unwrap();
+    assert_eq!(
+        (&json["accepted"], json["problems"].as_array().unwrap().len()),
+        (&false.into(), 2)
+    );
+}
+
+#[test]
+fn every_example_is_accepted_where_it_lies() {
+    for name in ["TS-07.toml", "bench.toml", "mirrored.toml", "simulated.toml"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy").join(name);
+        // From another folder: what a file names beside itself is found by its own place.
+        let told = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+            .args(["config", "check", file.to_str().unwrap()])
+            .env_clear()
+            .current_dir("/")
+            .output()
+            .unwrap();
+        assert_eq!(status(&told), 0, "{name}: {}", err(&told));
+    }
 }
 
 #[test]

@@ -131,8 +131,21 @@ fn refusal_in_short(file: &Path, examined: &Examined) -> Failure {
     }
 }
 
+/// As the daemon would examine it, and the places that only the daemon uses.
+fn examined_with_places(file: &Path, environment: &config::Variables) -> Examined {
+    let mut examined = config::examine(file, environment);
+    if let Some(accepted) = &examined.config {
+        let doubts = config::doubts_of_places(accepted, &examined.effective);
+        let is_refused = doubts.iter().any(|doubt| doubt.severity == config::Severity::Error);
+        examined.problems.extend(doubts);
+        examined.problems.sort_by_key(|problem| problem.severity);
+        examined.config = examined.config.filter(|_| !is_refused);
+    }
+    examined
+}
+
 fn check(file: &Path, environment: &config::Variables, json: bool) -> Result<(), Failure> {
-    let examined = config::examine(file, environment);
+    let examined = examined_with_places(file, environment);
     if json {
         print_json(&Said::of(file, &examined))?;
         return match examined.config {

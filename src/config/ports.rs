@@ -1,7 +1,7 @@
 //! The devices' ports: is each what it seems, and is no two the same?
 
 use super::problem::{Origin, Problem};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// The name of a port that stays the same however the device is plugged.
@@ -75,9 +75,28 @@ pub fn report_shared(ports: &[(&str, &str, Origin)], problems: &mut Vec<Problem>
     }
 }
 
-/// The device itself behind the links; a port that is missing now is only its name.
+/// The device itself behind the links. A port that is missing now is only its name, however it is spelled: in the folder itself
+/// when that is there, else by its words.
 fn resolved(port: &str) -> PathBuf {
-    std::fs::canonicalize(port).unwrap_or_else(|_| Path::new(port).components().collect())
+    let port = Path::new(port);
+    if let Ok(device) = std::fs::canonicalize(port) {
+        return device;
+    }
+    if let (Some(folder), Some(name)) = (port.parent(), port.file_name())
+        && let Ok(folder) = std::fs::canonicalize(folder)
+    {
+        return folder.join(name);
+    }
+    let mut words = PathBuf::new();
+    for part in port.components() {
+        match part {
+            Component::ParentDir => {
+                words.pop();
+            }
+            Component::Prefix(_) | Component::RootDir | Component::CurDir | Component::Normal(_) => words.push(part),
+        }
+    }
+    words
 }
 
 /// The link protocol's T: 50 ms, and the line time of two frames of 209 bytes at 10 bits a byte, rounded up to 50 ms.
@@ -105,6 +124,45 @@ mod tests {
         assert_eq!(link_t(9_600), Duration::from_millis(500));
         assert_eq!(link_t(4_000_000), Duration::from_millis(100));
         assert_eq!(lamp_wait(115_200), Duration::from_millis(800));
+    }
+
+    #[test]
+    fn two_spellings_of_one_port_are_found_plugged_and_unplugged() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name).to_str().unwrap().to_owned();
+        let shared = |one: &str, other: &str| {
+            let mut problems = Vec::new();
+            let ports = [
+                ("devices.tumbler.port", one, Origin::Default),
+                ("devices.terminal.port", other, Origin::Default),
+            ];
+            report_shared(&ports, &mut problems);
+            !problems.is_empty()
+        };
+        for folder in ["by-id", "by-path"] {
+            std::fs::create_dir(root.path().join(folder)).unwrap();
+        }
+        std::os::unix::fs::symlink(root.path().join("by-id"), root.path().join("names")).unwrap();
+        let unplugged = [
+            (at("by-id/a"), at("by-id//./a"), true),
+            (at("by-id/a"), at("by-path/../by-id/a"), true),
+            (at("by-id/a"), at("names/a"), true),
+            (at("by-id/a"), at("by-path/a"), false),
+            (at("by-id/a"), at("by-id/b"), false),
+        ];
+        for (one, other, same) in &unplugged {
+            assert_eq!(shared(one, other), *same, "{one} {other}");
+        }
+        // Nothing of it is there.
+        assert!(shared("/nowhere/by-id/a", "/nowhere/by-path/../by-id/./a"));
+        assert!(!shared("/nowhere/by-id/a", "/nowhere/by-path/a"));
+        // Plugged: the links lead to one device.
+        std::fs::write(root.path().join("ttyUSB0"), "").unwrap();
+        for name in ["by-id/a", "by-path/a"] {
+            std::os::unix::fs::symlink("../ttyUSB0", root.path().join(name)).unwrap();
+        }
+        assert!(shared(&at("by-id/a"), &at("by-path/a")));
+        assert!(shared(&at("by-id/a"), &at("ttyUSB0")));
     }
 
     #[test]
