@@ -756,6 +756,7 @@ fn the_documents_say_every_key() {
         for key in KEYS.iter().filter(|key| key.section() == section.path) {
             let value = match key.kind {
                 Kind::Text => "text".to_owned(),
+                Kind::Path if key.path == "tai_sai.lamp_map" => "path".to_owned(),
                 Kind::Path => "path from the root".to_owned(),
                 Kind::Flag => "`true` or `false`".to_owned(),
                 Kind::Whole { min, max, unit } => format!("{min} to {max} {unit}"),

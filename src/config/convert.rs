@@ -165,9 +165,11 @@ impl Converter<'_> {
         })
     }
 
+    /// The map in the file at `path`, from the folder of the configuration unless it begins at the root.
     fn lamp_map(&mut self, path: &Path, layout: Layout) -> Option<LampMap> {
-        match self.files.read(path) {
-            Ok(text) => lamp_map::read(&text, path, layout, self.problems),
+        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
+        match self.files.read(&path) {
+            Ok(text) => lamp_map::read(&text, &path, layout, self.problems),
             Err(error) => {
                 self.error(
                     "tai_sai.lamp_map",

@@ -272,7 +272,7 @@ pub const KEYS: &[Key] = &[
         path: "tai_sai.lamp_map",
         kind: Kind::Path,
         absent: Absent::None("\"/etc/tablegate/TS-07.lamps.toml\""),
-        doc: "Which lamps belong to which area, a line an area: area = [bit, ...]. Without it one bit an area, in the order of the link protocol.",
+        doc: "Which lamps belong to which area, a line an area: area = [bit, ...]; beside this file, unless its path begins at the root. Without it one bit an area, in the order of the link protocol.",
     },
     Key {
         path: "tai_sai.rest_ms",

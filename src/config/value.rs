@@ -127,6 +127,10 @@ fn describe(raw: &DeValue<'_>) -> String {
 /// Keys that name the file of a secret, where somebody may write the secret itself.
 const SECRET_FILES: &[&str] = &["mqtt.key", "mqtt.password_file"];
 
+/// Keys whose file is delivered with the configuration: one that doesn't begin at the root stands beside it. Everything else is
+/// found from the root, because the daemon's own folder is no place to look for anything.
+const BESIDE_THE_FILE: &[&str] = &["tai_sai.lamp_map"];
+
 /// The longest text that is taken: far above any name, far below what would hurt.
 const TEXT_MAX: usize = 4_096;
 
@@ -140,7 +144,7 @@ fn check(key: &Key, value: &Value) -> Result<(), String> {
         }
         (Kind::Path, Value::Text(text)) => {
             check_text(text)?;
-            if text.starts_with('/') {
+            if text.starts_with('/') || BESIDE_THE_FILE.contains(&key.path) {
                 Ok(())
             } else if SECRET_FILES.contains(&key.path) {
                 Err("doesn't begin at the root; it is not repeated here, in case it is the secret itself".to_owned())
