@@ -6,6 +6,7 @@ mod message;
 mod peer;
 mod server;
 mod socket;
+mod wording;
 
 pub use message::{Act, ActError, Answer, Check, MAX_TEXT, Request, VOID_REASONS};
 pub use server::{Control, serve};

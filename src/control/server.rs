@@ -3,6 +3,7 @@
 use super::message::{Act, ActError, Answer, Request};
 use super::peer::Peer;
 use super::socket::{BindError, ControlConfig, Listening};
+use super::wording::complaint;
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
 use crate::gateway::{Handle, Refusal};
 use crate::table::input::Role;
@@ -42,8 +43,8 @@ pub struct Control {
 /// # Errors
 /// A socket that can't be made.
 pub fn serve(config: &ControlConfig, handle: &Handle) -> Result<Control, BindError> {
-    let look = Listening::at(&config.socket)?;
-    let act = Listening::at(&config.supervisor_socket)?;
+    let look = Listening::at("socket", &config.socket)?;
+    let act = Listening::at("supervisor_socket", &config.supervisor_socket)?;
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let numbers = Arc::new(AtomicU64::new(1));
     let mut tasks = tokio::task::JoinSet::new();
@@ -116,13 +117,12 @@ enum Acted {
 
 async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut Acted) {
     while let Ok(Some(line)) = tokio::time::timeout(SILENT_CLIENT, lines.next()).await {
-        let answer = match line.map(|line| serde_json::from_str(&line)) {
+        let asked = line.map(|line| serde_json::from_str(&line).map_err(|_| complaint(&line)));
+        let answer = match asked {
             Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
             Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,
             Ok(Ok(Request::Act { act, by })) => self::act(handle, peer, act, by, acted).await,
-            Ok(Err(error)) => Answer::WrongUse {
-                text: format!("that is no request: {error}"),
-            },
+            Ok(Err(text)) => Answer::WrongUse { text },
             Err(LinesCodecError::MaxLineLengthExceeded) => {
                 let text = format!("a request may have {} KiB at most", MAX_MESSAGE / 1024);
                 let _gone = send(lines, &Answer::WrongUse { text }).await;

@@ -21,20 +21,26 @@ const MODE: u32 = 0o660;
 #[derive(Debug, thiserror::Error)]
 pub enum BindError {
     /// Somebody listens there.
-    #[error("{} is in use: another daemon answers there; stop it, or name another socket in [control]", path.display())]
+    #[error("[control] {key}: {} is in use: another daemon answers there; stop it, or name another path", path.display())]
     InUse {
+        /// Which of the two.
+        key: &'static str,
         /// The socket's file.
         path: PathBuf,
     },
     /// There is a file that is no socket.
-    #[error("{} is no socket: move it away, or name another socket in [control]", path.display())]
+    #[error("[control] {key}: {} is no socket: move it away, or name another path", path.display())]
     NoSocket {
+        /// Which of the two.
+        key: &'static str,
         /// The file.
         path: PathBuf,
     },
     /// The system refused.
-    #[error("{} can't be made: its directory must exist and be writable for this user", path.display())]
+    #[error("[control] {key}: {} can't be made: its directory must exist and be writable for this user", path.display())]
     Io {
+        /// Which of the two.
+        key: &'static str,
         /// The socket's file.
         path: PathBuf,
         /// What the system said.
@@ -57,17 +63,22 @@ impl Drop for Listening {
 }
 
 impl Listening {
-    /// Listens at `path`. The file appears there at once with its mode; one that nobody listens at any more is replaced.
-    pub(super) fn at(path: &Path) -> Result<Self, BindError> {
+    /// Listens at `path`, the value of `key` in `[control]`. The file appears there at once with its mode; one that nobody
+    /// listens at any more is replaced.
+    pub(super) fn at(key: &'static str, path: &Path) -> Result<Self, BindError> {
+        let own = || path.to_owned();
         let io = |source| BindError::Io {
-            path: path.to_owned(),
+            key,
+            path: own(),
             source,
         };
         match std::fs::symlink_metadata(path) {
-            Ok(found) if !found.file_type().is_socket() => return Err(BindError::NoSocket { path: path.to_owned() }),
+            Ok(found) if !found.file_type().is_socket() => {
+                return Err(BindError::NoSocket { key, path: own() });
+            }
             // Connecting is the only way to know whether somebody still listens.
             Ok(_) if std::os::unix::net::UnixStream::connect(path).is_ok() => {
-                return Err(BindError::InUse { path: path.to_owned() });
+                return Err(BindError::InUse { key, path: own() });
             }
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -97,13 +108,21 @@ mod tests {
         let path = directory.path().join("t.sock");
         // Dropping std's listener leaves its file.
         drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
-        let first = Listening::at(&path).unwrap();
+        let first = Listening::at("socket", &path).unwrap();
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, MODE);
-        assert!(matches!(Listening::at(&path), Err(BindError::InUse { .. })));
+        let in_use = Listening::at("supervisor_socket", &path).err().unwrap();
+        assert!(matches!(in_use, BindError::InUse { .. }));
+        assert!(
+            in_use.to_string().starts_with("[control] supervisor_socket: "),
+            "{in_use}"
+        );
         drop(first);
         assert!(!path.exists());
         std::fs::write(&path, "mine").unwrap();
-        assert!(matches!(Listening::at(&path), Err(BindError::NoSocket { .. })));
+        assert!(matches!(
+            Listening::at("socket", &path),
+            Err(BindError::NoSocket { .. })
+        ));
         assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
     }
 }
