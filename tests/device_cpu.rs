@@ -22,7 +22,7 @@ use tablegate::device::{LinkReport, start};
 use tablegate::table::input::DeviceKind;
 use tokio::sync::{mpsc, oneshot, watch};
 
-/// How long each case runs.
+/// How long each case runs. Real time: the processor's share of it is what is measured.
 const RUN: Duration = Duration::from_secs(8);
 
 /// Processor time of this thread so far.
@@ -61,6 +61,7 @@ fn ports(paths: Vec<(DeviceKind, PathBuf)>) -> Ports {
             let measuring = async {
                 measuring.await.unwrap();
                 let before = used();
+                // Real time: see RUN.
                 tokio::time::sleep(RUN).await;
                 tell.send(used() - before).unwrap();
             };

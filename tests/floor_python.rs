@@ -117,15 +117,19 @@ async fn the_python_subscriber_of_the_page_decodes_events() {
     // Until the subscriber has subscribed, the broker says that nobody listens.
     let mut report = rig.uplink.report.clone();
     let mut appended = 0;
-    loop {
-        rig.memory.append();
-        appended += 1;
-        let report = report_is(&mut report, "acknowledged", |report| report.cursor == appended).await;
-        if report.unheard < report.acknowledged {
-            break;
+    within("somebody who subscribes", async {
+        loop {
+            rig.memory.append();
+            appended += 1;
+            let report = report_is(&mut report, "acknowledged", |report| report.cursor == appended).await;
+            if report.unheard < report.acknowledged {
+                break;
+            }
+            // Look again: Python starts, then it subscribes.
+            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
         }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    })
+    .await;
     for _ in 0..10 {
         rig.memory.append();
         appended += 1;

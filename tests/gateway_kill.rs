@@ -2,7 +2,8 @@
 //!
 //! A dealer plays by what can be seen and goes on whatever happens. What was seen (lamps lit for a result, events at a
 //! subscriber) must be in the journal, byte by byte; what is in the journal must have been done, once, and must arrive.
-//! `TABLEGATE_KILLS` says how often the daemon is killed, `TABLEGATE_SEED` repeats a run.
+//! Several tables play at once, because a round is mostly waiting. `TABLEGATE_ROUNDS` says how many rounds they play between
+//! them, `TABLEGATE_SEED` deals the dice and draws the moments of the kills again.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,8 +38,18 @@ use tablegate::wire::message::Cover;
 use tokio::time::Instant;
 use uplink_support::subscriber::Subscriber;
 
-/// Kills in an ordinary run of the tests.
-const KILLS: u32 = 40;
+/// Rounds in an ordinary run of the tests, at all tables together. Each sees a kill or two.
+const ROUNDS: u32 = 200;
+
+/// Tables that play at once. A round takes two seconds and hardly any processor time.
+const TABLES: u32 = 8;
+
+/// The longest time between a start and the next kill: more than a round, so that kills fall into each part of it, and most rounds
+/// end all the same.
+const KILL_WITHIN_MS: u64 = 3000;
+
+/// How often a table is looked at while nothing can be done or nobody answers.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// What the dealer has done and seen.
 #[derive(Default)]
@@ -80,7 +91,8 @@ impl Player {
     async fn play(mut self, dealer: Arc<Dealer>) {
         loop {
             let Some(view) = self.view().await else {
-                tokio::task::yield_now().await;
+                // Look again: the daemon was killed, and comes back.
+                tokio::time::sleep(LOOK_AGAIN).await;
                 continue;
             };
             let state = &view.table.state;
@@ -110,12 +122,22 @@ impl Player {
                 }
                 ("open", "closed") => {
                     dealer.tumbler.cover(Cover::Off).await;
-                    tokio::time::sleep(Duration::from_millis(350)).await;
+                    self.leaves("closed").await;
                 }
                 ("open", "landed") => self.enter(&dealer).await,
                 ("open", "entered") => self.settle(&dealer).await,
-                _ => tokio::time::sleep(Duration::from_millis(20)).await,
+                // Look again: a start settles this, and the test has a deadline.
+                _ => tokio::time::sleep(LOOK_AGAIN).await,
             }
+        }
+    }
+
+    /// Looks until the round has left `phase` or the daemon is gone, for a moment at most.
+    async fn leaves(&self, phase: &str) {
+        let until = Instant::now() + A_MOMENT;
+        while Instant::now() < until && self.view().await.is_some_and(|view| view.table.state.phase == phase) {
+            // Look again: at most for a moment.
+            tokio::time::sleep(LOOK_AGAIN).await;
         }
     }
 
@@ -208,17 +230,30 @@ async fn subscribe(broker: String, floor: Arc<Mutex<Floor>>) {
     }
 }
 
+/// The number that the environment gives by this name.
+fn given<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 #[tokio::test]
 async fn killed_at_random_moments_nothing_is_lost_invented_or_repeated() {
-    let seed = std::env::var("TABLEGATE_SEED")
-        .ok()
-        .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(rand::random);
-    let kills = std::env::var("TABLEGATE_KILLS")
-        .ok()
-        .and_then(|kills| kills.parse().ok())
-        .unwrap_or(KILLS);
-    println!("TABLEGATE_SEED={seed} TABLEGATE_KILLS={kills}");
+    let seed: u64 = given("TABLEGATE_SEED").unwrap_or_else(rand::random);
+    let rounds: u32 = given("TABLEGATE_ROUNDS").unwrap_or(ROUNDS);
+    println!("TABLEGATE_SEED={seed} TABLEGATE_ROUNDS={rounds}");
+    let tables = (0..TABLES).map(|table| {
+        let rounds = rounds / TABLES + u32::from(table < rounds % TABLES);
+        a_table(table, seed.wrapping_add(u64::from(table)), rounds)
+    });
+    let killed: u32 = futures_util::future::join_all(tables).await.into_iter().sum();
+    println!("{killed} kills in {rounds} rounds");
+    assert!(
+        killed >= rounds / 2,
+        "rounds were left in peace: {killed} kills in {rounds}"
+    );
+}
+
+/// A table that plays so many rounds while its daemon is killed again and again; how often it was.
+async fn a_table(number: u32, seed: u64, rounds: u32) -> u32 {
     let mut chance = StdRng::seed_from_u64(seed);
     let broker = format!("mqtt://{}", tablegate::sim::broker::start().unwrap());
     let floor = Arc::new(Mutex::new(Floor::default()));
@@ -233,27 +268,43 @@ async fn killed_at_random_moments_nothing_is_lost_invented_or_repeated() {
         dice: StdRng::seed_from_u64(seed),
     };
     let playing = tokio::spawn(player.play(scene.dealer.clone()));
-    for _ in 0..kills {
-        tokio::time::sleep(Duration::from_millis(chance.random_range(50..1500))).await;
+    let settled = || log.lock().unwrap().rounds_settled;
+    let mut kills = 0;
+    let (mut before, mut since) = (0, Instant::now());
+    while settled() < rounds {
+        // Real time: a random moment is what this is about.
+        tokio::time::sleep(Duration::from_millis(chance.random_range(50..KILL_WITHIN_MS))).await;
         scene.kill().await;
+        kills += 1;
         scene.start().await;
-    }
-    // Play goes on after the last one.
-    let settled = log.lock().unwrap().rounds_settled;
-    let until = Instant::now() + PATIENCE;
-    while log.lock().unwrap().rounds_settled < settled + 2 {
+        if settled() > before {
+            (before, since) = (settled(), Instant::now());
+        }
+        let stuck = since.elapsed() > 4 * PATIENCE;
         assert!(
-            Instant::now() < until,
-            "no round ends any more: {}",
+            !stuck,
+            "table {number}: {before} rounds, and no other ends: {}",
             scene.status().await
         );
-        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    // Play goes on after the last one.
+    let settled_then = settled();
+    let until = Instant::now() + PATIENCE;
+    while settled() < settled_then + 2 {
+        assert!(
+            Instant::now() < until,
+            "table {number}: no round ends any more: {}",
+            scene.status().await
+        );
+        // Look again: at most for PATIENCE.
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
     playing.abort();
     assert!(scene.terminate().await.success());
     let log = std::mem::take(&mut *log.lock().unwrap());
     check(&scene, &log, &floor).await;
     listening.abort();
+    kills
 }
 
 async fn check(scene: &Scene, log: &Log, floor: &Arc<Mutex<Floor>>) {
@@ -267,7 +318,8 @@ async fn check(scene: &Scene, log: &Log, floor: &Arc<Mutex<Floor>>) {
     while floor.lock().unwrap().stored.len() as u64 != head {
         let arrived = floor.lock().unwrap().stored.len();
         assert!(Instant::now() < until, "{arrived} events of {head} arrived");
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        // Look again: at most for PATIENCE.
+        tokio::time::sleep(LOOK_AGAIN).await;
     }
     let floor = floor.lock().unwrap();
     assert_eq!(floor.alarms, []);

@@ -306,6 +306,49 @@ fn simulators_are_named_by_the_command_line_alone() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
+/// What must stand in the comment above a sleep of a test.
+const WHY_A_TEST_SLEEPS: [&str; 2] = ["// Real time: ", "// Look again: "];
+
+/// Sleeps of a test file without a reason, by line.
+fn sleeps_without_a_reason(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let naps = |line: &&str| line.contains("sleep(") && !line.starts_with("//") && !line.contains('"');
+    let has_reason = |at: usize| {
+        let above = lines[..at].iter().rev();
+        let mut comment = above.take_while(|line| line.starts_with("//"));
+        comment.any(|line| WHY_A_TEST_SLEEPS.iter().any(|why| line.starts_with(why)))
+    };
+    let sleeps = lines.iter().enumerate().filter(|(_, line)| naps(line));
+    sleeps
+        .map(|(at, _)| at)
+        .filter(|at| !has_reason(*at))
+        .map(|at| at + 1)
+        .collect()
+}
+
+#[test]
+fn tests_wait_for_conditions_and_sleep_only_with_a_reason() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut paths = Vec::new();
+    sources(&root.join("tests"), &mut paths);
+    let faults: Vec<String> = paths
+        .iter()
+        .flat_map(|path| {
+            let text = fs::read_to_string(path).unwrap();
+            let place = path.strip_prefix(root).unwrap().display().to_string();
+            sleeps_without_a_reason(&text)
+                .into_iter()
+                .map(move |line| format!("{place}:{line}"))
+        })
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "a test waits for a condition with a deadline; a sleep between two looks, or one where real time is what is measured, \
+         has the comment `// Look again: ...` or `// Real time: ...` right above it:\n{}",
+        faults.join("\n")
+    );
+}
+
 #[test]
 fn every_file_says_what_it_is_for() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -354,4 +397,6 @@ fn the_checks_see_what_they_forbid() {
         .collect();
     assert_eq!(kept, [1, 6]);
     assert!(code(text).iter().all(|(_, line)| !line.contains("tokio")));
+    let text = "// Look again: soon.\nsleep(a);\nsleep(b);\n// It is late.\n    sleep(c);\n// sleep(d)\n";
+    assert_eq!(sleeps_without_a_reason(text), [3, 5]);
 }

@@ -388,11 +388,12 @@ async fn wrong_devices_wrong_baud_and_loops_are_told() {
             } => Some(text.clone()),
             _ => None,
         });
-        // Garbage comes with every frame that the device sends.
+        // Real time: garbage comes as fast as a device would send it, until the port says what it thinks of it.
+        let mut again = tokio::time::interval(Duration::from_millis(20));
         let noise = async {
             loop {
+                again.tick().await;
                 tumbler.noise(100).await;
-                tokio::time::sleep(Duration::from_millis(20)).await;
             }
         };
         let said = if garble == Garble::WrongBaud {

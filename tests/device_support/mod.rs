@@ -49,6 +49,7 @@ pub async fn soon<T>(what: &str, waiting: impl Future<Output = T>) -> T {
 pub async fn until(what: &str, mut so: impl FnMut() -> bool) {
     soon(what, async {
         while !so() {
+            // Look again: at most for PATIENCE.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     })
@@ -148,6 +149,7 @@ impl Far {
         loop {
             while near.write(&[0x55; 256]).is_ok() {}
             while near.write(&[0x55]).is_ok() {}
+            // Real time: the kernel moves bytes on when it likes.
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -369,6 +371,7 @@ async fn behave(
                     device = Device::new(config.clone(), clock.uptime());
                 }
             },
+            // Real time: the device's own deadline.
             () = tokio::time::sleep(wait) => {}
         }
         device.handle_deadline(clock.uptime());
