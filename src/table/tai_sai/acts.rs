@@ -232,6 +232,16 @@ fn state_reason(draft: &mut Draft<'_>, person: &Person, reason: RoundVoidedReaso
     Ok("The reason is recorded.".into())
 }
 
+/// A frozen table leaves its lamps as they are: no round comes back to it.
+fn not_frozen(draft: &Draft<'_>) -> Result<(), Rejection> {
+    if !draft.state.is_frozen() {
+        return Ok(());
+    }
+    Err(refused(
+        "The table is frozen: let it go on (`tablegate round resume`) first.",
+    ))
+}
+
 fn reopen(draft: &mut Draft<'_>, person: &Person) -> Answer {
     let provisional = draft.ready().is_some_and(|ready| match ready.after {
         After::Provisional(_) => true,
@@ -243,6 +253,7 @@ fn reopen(draft: &mut Draft<'_>, person: &Person) -> Answer {
             "NZ Div 9 r7.2",
         ));
     }
+    not_frozen(draft)?;
     draft.record(Source::person(person), Body::RoundReopened(RoundReopened {}));
     draft.seen.readout.numbers_hidden = false;
     Ok("The round is open again: its areas are lit.".into())
@@ -259,11 +270,7 @@ fn withdraw_void(draft: &mut Draft<'_>, person: &Person) -> Answer {
             "NZ Div 9 r7.1",
         ));
     }
-    if draft.state.is_frozen() {
-        return Err(refused(
-            "The table is frozen: let it go on (`tablegate round resume`) first.",
-        ));
-    }
+    not_frozen(draft)?;
     let source = Source::person(person);
     held::withdraw(draft, source.clone(), Declared::Supervisor);
     held::stand_for(draft, &source, None);

@@ -66,6 +66,25 @@ fn it_takes_no_entry() {
 }
 
 #[test]
+fn no_settlement_is_taken_back_while_it_stands() {
+    play(|s| {
+        s.reach_entered(&[1, 3, 6]);
+        s.cover();
+        s.wait(10_000);
+        s.expect_phase("ready");
+        s.contact(Contact::CabinetDoor, false);
+        s.forget();
+        s.operator(OperatorAct::Reopen);
+        s.expect_refused();
+        s.expect_no_events();
+        s.expect_dark();
+        s.operator(OperatorAct::Resume);
+        s.operator(OperatorAct::Reopen);
+        s.expect_lit([1, 3, 6]);
+    });
+}
+
+#[test]
 fn it_takes_no_settlement_and_leaves_the_lamps() {
     play(|s| {
         s.reach_entered(&[1, 3, 6]);
