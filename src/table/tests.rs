@@ -3,6 +3,8 @@
 
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test names what it looks for")]
 
+mod explore;
+
 use super::event::DeviceOfflineReason;
 use super::event::{
     Body, Event, GatewayStarted, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableCheckpoint, TableLockedKind,

@@ -1,0 +1,65 @@
+//! Tables explored: every state that they can come to within stated bounds, and what must hold of each.
+//!
+//! A search goes breadth first over `decide`, `apply`, `note` and `deadline`, with a small model of the devices and people around
+//! the table ([`world`]). What must hold is worked out from the events alone ([`law`], [`dice_law`]): what is lit is what the law
+//! says of the last valid result; a round has one result, and amendments; nothing is accepted by a closed, testing, frozen or held
+//! table; a state is what its events say, from the first or from a checkpoint; from every state the people at the table bring the
+//! round to its end whichever device is dead; no decision panics, outgrows its append or waits for the past.
+//!
+//! `TABLEGATE_EXPLORE=2` goes on to two deviations, and so on; see [`search::Bounds`].
+
+mod dice_law;
+mod form;
+mod law;
+mod machine;
+mod scene;
+mod search;
+mod tai_sai;
+mod world;
+
+use crate::table::Table;
+use search::{Bounds, Game, search};
+
+/// Bounds of an everyday run: every act in every state near a round's ordinary course, and what may follow; and every pair of
+/// acts that are out of the ordinary. Half a minute for each game in a debug build.
+const EVERYDAY: [Bounds; 2] = [
+    Bounds {
+        deviations: 1,
+        depth: 3,
+        states: usize::MAX,
+    },
+    Bounds {
+        deviations: 2,
+        depth: 2,
+        states: usize::MAX,
+    },
+];
+
+/// Bounds of this run: everyday, or as `TABLEGATE_EXPLORE=deviations[,depth[,states]]` has it.
+fn bounds() -> Vec<Bounds> {
+    let Ok(asked) = std::env::var("TABLEGATE_EXPLORE") else {
+        return EVERYDAY.to_vec();
+    };
+    let mut numbers = asked
+        .split(',')
+        .map(|number| number.trim().parse::<usize>().expect("a number"));
+    vec![Bounds {
+        deviations: numbers.next().map_or(1, |n| u8::try_from(n).expect("few deviations")),
+        depth: numbers.next().map_or(u16::MAX, |n| u16::try_from(n).expect("a depth")),
+        states: numbers.next().unwrap_or(usize::MAX),
+    }]
+}
+
+fn explore<G: Game>(game: &G) {
+    for bounds in bounds() {
+        match search(game, &Table::new(game.config()), bounds) {
+            Ok(counts) => println!("{counts}"),
+            Err(found) => panic!("{}: {found}", game.name()),
+        }
+    }
+}
+
+#[test]
+fn tai_sai_style_a_holds() {
+    explore(&tai_sai::StyleA);
+}
