@@ -158,7 +158,10 @@ pub(super) mod tests {
     fn its_text_has_every_area_with_what_it_pays() {
         let text = Paytable::new(like_new_zealand()).unwrap().text();
         assert_eq!(text.lines().count(), 51);
-        assert!(text.starts_with("sic-bo paytable\nsmall 1/1\nbig 1/1\ntriple_1 180/1\n"), "{text}");
+        assert!(
+            text.starts_with("sic-bo paytable\nsmall 1/1\nbig 1/1\ntriple_1 180/1\n"),
+            "{text}"
+        );
         assert!(text.ends_with("\nface_6 1/1 2/1 12/1\n"), "{text}");
     }
 

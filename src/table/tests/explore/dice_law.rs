@@ -270,7 +270,7 @@ fn three(keys: &[Key]) -> Option<[u8; 3]> {
         .iter()
         .map(|key| match key {
             Key::Number(number) => Some(*number),
-            Key::NoSpin | Key::Other(_) => None,
+            Key::NoSpin | Key::TwoUp(_) | Key::Other(_) => None,
         })
         .collect();
     <[u8; 3]>::try_from(numbers?).ok().map(tai_sai::sorted)

@@ -6,6 +6,7 @@
 
 use super::world::World;
 use crate::table::event::{Area, OpeningCheck, RoundHeldCause, TableLockedReason};
+use crate::table::game::Play as Course;
 use crate::table::input::{
     Contact, ContactReport, DeviceIdentity, DeviceKind, DiceReading, Key, LampReport, TumblerReport,
 };
@@ -14,9 +15,9 @@ use crate::table::seen::{
     Authority, Burst, EntrySeen, Flicker, LampsSeen, Link, Notice, OpeningSeen, Pressed, ReadoutSeen, Repeated, Seen,
     TerminalSeen, TumblerSeen, Walk,
 };
-use crate::table::state::{Alert, FailedLamp, Known, LastVoid, Lock, State};
+use crate::table::state::{Alert, ContactCount, Count, FailedLamp, Known, LastVoid, Lock, State};
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, ContactCount, Count, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
 use crate::time::Uptime;
 use sha2::{Digest, Sha256};
@@ -557,6 +558,8 @@ impl Formed for Repeated {
     fn form(&self, f: &mut Form<'_>) {
         let Repeated {
             code,
+            text: _,
+            rule: _,
             shown,
             since,
             round,
@@ -685,15 +688,24 @@ impl Formed for Mode {
                     vouched.form(f);
                 }
             }
-            Mode::Open(phase) => {
+            Mode::Open(play) => {
                 f.byte(2);
-                phase.form(f);
+                play.form(f);
             }
             Mode::Test(Below::Closed) => f.byte(3),
-            Mode::Test(Below::Ready(ready)) => {
+            Mode::Test(Below::Open(play)) => {
                 f.byte(4);
-                ready.form(f);
+                play.form(f);
             }
+        }
+    }
+}
+
+impl Formed for Course {
+    fn form(&self, f: &mut Form<'_>) {
+        match self {
+            Course::Dice(phase) => phase.form(f),
+            Course::TwoUp(_) => unreachable!("two-up isn't explored yet"),
         }
     }
 }
