@@ -8,12 +8,15 @@
     reason = "a test may panic"
 )]
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{OpenptyResult, Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 fn demo(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tablegate"));
@@ -123,13 +126,92 @@ fn on_a_terminal_the_layout_is_pinned_and_the_terminal_given_back() {
 }
 
 #[test]
+fn without_rounds_the_table_stands_open_until_ctrl_c_and_its_folder_is_its_own() {
+    let mut child = demo(&["--rounds", "0"]).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let socket = lines
+        .by_ref()
+        .find_map(|line| Some(line.split_once("--socket ")?.1.to_owned()))
+        .unwrap();
+    let folder = std::path::Path::new(&socket).parent().unwrap().to_owned();
+    let pid = child.id().to_string();
+    let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+    assert!(
+        name.len() >= "tablegate-demo-".len() + 8 && !name.ends_with(&pid),
+        "{name}"
+    );
+    let mode = std::os::unix::fs::PermissionsExt::mode(&std::fs::metadata(&folder).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o700, "nobody else looks in");
+    assert!(lines.by_ref().any(|line| line.contains("TABLE OPEN")));
+    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    let rest: Vec<String> = lines.collect();
+    assert!(child.wait().unwrap().success());
+    assert!(rest.iter().any(|line| line.starts_with("0 rounds:")), "{rest:?}");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn a_resized_terminal_is_drawn_anew() {
+    let size = |rows, columns| Winsize {
+        ws_row: rows,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let OpenptyResult { master, slave } = openpty(Some(&size(24, 120)), None).unwrap();
+    let mut child = demo(&["--rounds", "0"])
+        .env("TERM", "xterm")
+        .stdout(slave.try_clone().unwrap())
+        .stderr(slave.try_clone().unwrap())
+        .spawn()
+        .unwrap();
+    let mut screen = File::from(master);
+    let mut seen = String::new();
+    let mut until = |needle: &str| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut buffer = [0u8; 4096];
+        while !seen.contains(needle) {
+            let mut asked = [PollFd::new(screen.as_fd(), PollFlags::POLLIN)];
+            let ready = poll(&mut asked, PollTimeout::from(1000u16)).unwrap();
+            assert!(Instant::now() < deadline, "{needle:?} is not in {seen}");
+            if ready > 0 {
+                let count = screen.read(&mut buffer).unwrap();
+                seen.push_str(&String::from_utf8_lossy(&buffer[..count]));
+            }
+        }
+        seen = seen.split_off(seen.find(needle).unwrap() + needle.len());
+    };
+    until("TABLE OPEN");
+    let resized = std::process::Command::new("stty")
+        .args(["rows", "40", "columns", "90"])
+        .stdin(slave)
+        .status()
+        .unwrap();
+    assert!(resized.success());
+    let pid = Pid::from_raw(child.id().try_into().unwrap());
+    // The pty is nobody's controlling terminal here, so that its signal has to be sent by hand.
+    kill(pid, Signal::SIGWINCH).unwrap();
+    until("\x1b[r\x1b[2J");
+    until("\x1b[11;40r");
+    until("TABLE OPEN");
+    kill(pid, Signal::SIGINT).unwrap();
+    until("chain verified on both sides: yes.");
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn wrong_options_are_refused() {
     for (arguments, named) in [
-        (["--speed", "0"], "0.1 to 20"),
-        (["--speed", "fast"], "0.1 to 20"),
-        (["--rounds", "x"], "--rounds"),
+        (&["--speed", "0"][..], "0.1 to 20"),
+        (&["--speed", "fast"], "0.1 to 20"),
+        (&["--rounds", "x"], "--rounds"),
+        (&["--game", "whist"], "two-up-dice"),
+        (
+            &["--game", "two-up-dice", "--layout", "appendix-2"],
+            "--layout is of tai-sai",
+        ),
     ] {
-        let output = demo(&arguments).output().unwrap();
+        let output = demo(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(errors.contains(named), "{arguments:?}: {errors}");

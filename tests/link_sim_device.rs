@@ -167,3 +167,58 @@ fn a_simulated_port_takes_the_place_of_nothing_but_an_earlier_one() {
     puppet.say("quit");
     assert!(puppet.child.wait().unwrap().success());
 }
+
+#[test]
+fn a_second_table_on_the_same_links_is_refused_and_told_who_has_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let links = folder.path().to_str().unwrap();
+    let table = |game: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_tablegate"));
+        command
+            .args(["sim", "table", "--rounds", "0", "--links", links, "--game", game])
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    };
+    let mut first = table("tai-sai").spawn().unwrap();
+    let mut printed = BufReader::new(first.stdout.take().unwrap()).lines();
+    assert_eq!(printed.next().unwrap().unwrap(), "[devices.tumbler]");
+    let before = std::fs::read_link(folder.path().join("terminal")).unwrap();
+    let second = table("two-up-dice").output().unwrap();
+    let text = String::from_utf8(second.stderr).unwrap();
+    assert_eq!(second.status.code(), Some(1), "{text}");
+    assert!(text.contains(&format!("process {}", first.id())), "{text}");
+    assert_eq!(std::fs::read_link(folder.path().join("terminal")).unwrap(), before);
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // What was killed holds nothing any more, and another game may follow.
+    let mut third = table("two-up-dice").spawn().unwrap();
+    let printed: Vec<String> = BufReader::new(third.stdout.take().unwrap())
+        .lines()
+        .take(3)
+        .map(Result::unwrap)
+        .collect();
+    assert_eq!(
+        (printed[0].as_str(), printed[2].as_str()),
+        ("[devices.terminal]", "[devices.lights]")
+    );
+    third.kill().unwrap();
+    third.wait().unwrap();
+}
+
+#[test]
+fn a_two_up_terminal_has_its_own_keys_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let more = ["--game", "two-up-dice", "--fault", "press new-spinner heads"];
+    let puppet = Puppet::start("terminal", &folder.path().join("terminal"), &more);
+    // Without a host no key is taken; that it was one is counted.
+    puppet.see("two keys", |view| view["ignored"] == 2);
+    let mut puppet = puppet;
+    puppet.say("press new-spiner");
+    puppet.see("an error", |view| {
+        view["error"]
+            .as_str()
+            .is_some_and(|text| text.contains("new-spinner, spinner-stops"))
+    });
+}

@@ -1,6 +1,8 @@
-//! The layout of a tai-sai or sic-bo table drawn in text, its lit areas standing out: in colour, or in brackets without.
+//! What a table shows drawn in text, what is lit standing out: in colour, or in brackets without. The layout of a tai-sai or sic-bo
+//! table, or the result lights of two-up.
 
 use crate::rules::tai_sai::Layout;
+use crate::rules::two_up_dice::{Light, Spun};
 use std::collections::BTreeSet;
 
 /// How lit areas stand out.
@@ -46,6 +48,23 @@ pub fn lines(board: impl Into<Board>, lit: &BTreeSet<String>, paint: Paint) -> V
         }
     };
     rows.iter().map(|row| line(row, lit, paint)).collect()
+}
+
+/// The picture of the eleven result lights of two-up, a line a colour, as wide at most. `lit` has their names: "heads_2".
+#[must_use]
+pub fn result_lights(lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
+    let rows = Spun::ALL.into_iter().map(colour);
+    rows.map(|row| line(&row, lit, paint)).collect()
+}
+
+/// The lights of one colour.
+fn colour(of: Spun) -> Row {
+    let here = Light::ALL.into_iter().filter(|light| light.row() == of);
+    Row {
+        label: of.name(),
+        areas: here.map(|light| (light.name(), light.place().to_string())).collect(),
+        odds: "",
+    }
 }
 
 fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
@@ -201,6 +220,18 @@ mod tests {
             .map(|w| w.id.to_owned())
             .collect();
         insta::assert_snapshot!(lines(Layout::Appendix1, &lit, Paint::Plain).join("\n"));
+    }
+
+    #[test]
+    fn every_result_light_is_drawn_and_those_that_are_lit_stand_out() {
+        let lit = ["heads_1", "tails_2", "odds_5"].map(str::to_owned).into();
+        assert_eq!(
+            result_lights(&lit, Paint::Plain),
+            ["   heads [1] 2  3", "   tails  1 [2] 3", "    odds  1  2  3  4 [5]"]
+        );
+        let colours = result_lights(&lit, Paint::Colour).join("\n");
+        assert_eq!(colours.matches("\x1b[1;30;43m").count(), 3);
+        assert_eq!(colours.matches("\x1b[2m").count(), 8);
     }
 
     #[test]

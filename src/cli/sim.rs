@@ -1,8 +1,11 @@
 //! `tablegate sim`: simulated devices and tables, for trying a gateway without hardware.
 
 mod device;
+pub mod devices;
+pub mod game;
+mod links;
 mod script;
-pub mod table;
+mod table;
 
 use super::ending::Failure;
 use clap::{Args, Subcommand};

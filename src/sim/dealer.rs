@@ -72,6 +72,18 @@ pub enum Stuck {
         /// After which act.
         after: &'static str,
     },
+    /// The terminal takes what can't be.
+    #[error("the terminal takes {what}")]
+    Taken {
+        /// Which act.
+        what: &'static str,
+    },
+    /// The people at the table did what the law doesn't know.
+    #[error("the law has it otherwise: {text}")]
+    Unlawful {
+        /// Why.
+        text: String,
+    },
 }
 
 /// A dealer at a table. Its parts can also be played one by one.
@@ -168,26 +180,7 @@ impl Dealer {
     /// # Errors
     /// When the terminal takes no keys, or gives no answer.
     pub async fn enter(&self, keys: &[u32]) -> Result<Answer, Stuck> {
-        self.breathe().await;
-        let patience = self.pace.patience;
-        self.terminal
-            .wait("a terminal that takes keys", |view| !view.locked, patience)
-            .await?;
-        let before = self.terminal.view().readouts;
-        for key in keys {
-            self.terminal.press(*key).await;
-        }
-        self.terminal.enter().await;
-        let view = self
-            .terminal
-            .wait("an answer on the readout", |view| view.readouts > before, patience)
-            .await?;
-        let is_code = view.readout.starts_with('E') || MODE_TEXTS.contains(&view.readout.as_str());
-        Ok(if is_code {
-            Answer::Refused(view.readout)
-        } else {
-            Answer::Accepted
-        })
+        enter(&self.terminal, self.pace, keys).await
     }
 
     /// Waits until lamps are lit.
@@ -236,4 +229,33 @@ impl Dealer {
     async fn breathe(&self) {
         tokio::time::sleep(self.pace.before_act).await;
     }
+}
+
+/// A dealer's entry on any terminal: takes breath, waits until it takes keys, presses these and ENTER, and waits for the answer.
+///
+/// # Errors
+/// When the terminal takes no keys, or gives no answer.
+pub(super) async fn enter(terminal: &Terminal, pace: Pace, keys: &[u32]) -> Result<Answer, Stuck> {
+    tokio::time::sleep(pace.before_act).await;
+    terminal
+        .wait("a terminal that takes keys", |view| !view.locked, pace.patience)
+        .await?;
+    let before = terminal.view().readouts;
+    for key in keys {
+        terminal.press(*key).await;
+    }
+    terminal.enter().await;
+    let view = terminal
+        .wait("an answer on the readout", |view| view.readouts > before, pace.patience)
+        .await?;
+    Ok(if is_code(&view.readout) {
+        Answer::Refused(view.readout)
+    } else {
+        Answer::Accepted
+    })
+}
+
+/// The readout says why something can't be, instead of showing keys or numbers.
+pub(super) fn is_code(readout: &str) -> bool {
+    readout.starts_with('E') || MODE_TEXTS.contains(&readout)
 }

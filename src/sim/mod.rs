@@ -28,6 +28,7 @@ mod line;
 mod pty;
 mod terminal;
 mod tumbler;
+mod two_up;
 
 pub use dealer::{Answer, Dealer, Pace, Played, Stuck};
 pub use engine::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
@@ -35,6 +36,7 @@ pub use lamps::{Lamps, LampsSetup, LampsView, StuckAt};
 pub use line::{Faults, Garble};
 pub use terminal::{Terminal, TerminalSetup, TerminalView};
 pub use tumbler::{CounterMemory, Reader, Spun, Tumbler, TumblerSetup, TumblerView};
+pub use two_up::{Incident, Outcome, People, Played as PlayedTwoUp, TwoUp, TwoUpDealer};
 
 /// Seeded chance (splitmix64): the same seed gives the same faults and dice.
 #[derive(Clone, Debug)]

@@ -31,13 +31,27 @@ pub struct TerminalSetup {
 impl Default for TerminalSetup {
     fn default() -> Self {
         TerminalSetup {
-            keys: 3,
+            keys: TAI_SAI_KEYS,
             contacts: vec![
                 Contact::Bell,
                 Contact::SupervisorKey,
                 Contact::NoSpinButton,
                 Contact::CabinetDoor,
             ],
+        }
+    }
+}
+
+/// Keys that an entry keeps on a tai-sai terminal; a two-up terminal keeps one less.
+const TAI_SAI_KEYS: usize = 3;
+
+impl TerminalSetup {
+    /// A two-up terminal: two keys, and no button for "no spin" beside the key.
+    #[must_use]
+    pub fn two_up() -> Self {
+        TerminalSetup {
+            keys: 2,
+            contacts: vec![Contact::Bell, Contact::SupervisorKey, Contact::CabinetDoor],
         }
     }
 }
@@ -90,7 +104,7 @@ impl Terminal {
         engine::start(setup, TerminalModel::new(terminal))
     }
 
-    /// Presses a key by its number (1 to 6; 21 is NO_SPIN).
+    /// Presses a key by its number (1 to 6; 16 to 27 those of two-up; 21 is NO_SPIN).
     pub async fn press(&self, key: u32) {
         self.own(Act::Press(key)).await;
     }
@@ -194,8 +208,10 @@ impl TerminalModel {
             return;
         }
         let key = i32::try_from(number).unwrap_or(0);
+        // On a two-up terminal NO_SPIN is a key like every other.
         let no_spin = i32::from(Key::NoSpin);
-        if key == no_spin || self.keys == [no_spin] {
+        let stands_alone = self.setup.keys == TAI_SAI_KEYS;
+        if stands_alone && (key == no_spin || self.keys == [no_spin]) {
             self.keys.clear();
         }
         self.keys.push(key);

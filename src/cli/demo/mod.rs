@@ -5,16 +5,18 @@ mod floor;
 mod screen;
 mod script;
 mod table;
+mod two_up;
 
 use super::ending::Failure;
-use super::sim::table::LayoutName;
-use crate::rules::tai_sai::Layout;
+use super::sim::devices::AnyDealer;
+use super::sim::game::{Game, GameArgs};
 use crate::sim::broker;
 use clap::Args;
 use floor::{Follower, Heard};
 use screen::{Beside, Screen};
 use script::Script;
 use std::collections::BTreeSet;
+use std::pin::Pin;
 use std::time::Duration;
 use table::DemoTable;
 use tokio::signal::unix::{SignalKind, signal};
@@ -29,7 +31,7 @@ const LAST_EVENTS_WITHIN: Duration = Duration::from_secs(10);
 /// Arguments of `demo`.
 #[derive(Args, Debug)]
 pub struct Demo {
-    /// Stop after this many rounds; without it, play until Ctrl-C.
+    /// Stop after this many rounds; without it, play until Ctrl-C. 0: nobody plays; the table stands open until Ctrl-C.
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
     /// Play this many times as fast (0.1 to 20). The law's three seconds at rest shrink to half a second at most.
@@ -38,9 +40,8 @@ pub struct Demo {
     /// Print the summary alone.
     #[arg(long)]
     quiet: bool,
-    /// Which layout lies on the table.
-    #[arg(long, value_enum, default_value_t = LayoutName::Appendix1)]
-    layout: LayoutName,
+    #[command(flatten)]
+    game: GameArgs,
     /// Where the dice come from: the same number, the same rounds.
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
@@ -58,8 +59,9 @@ fn speed(text: &str) -> Result<f64, String> {
 /// # Errors
 /// When the table can't be set up, the dealer gets stuck, or the floor's copy of the events doesn't hold.
 pub fn run(args: &Demo) -> Result<(), Failure> {
+    let game = args.game.game()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let outcome = runtime.block_on(play(args));
+    let outcome = runtime.block_on(play(args, game));
     // The broker's and the follower's tasks have nothing left to finish.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
@@ -76,16 +78,16 @@ struct Tally {
     lamp_faults: u32,
 }
 
-async fn play(args: &Demo) -> Result<(), Failure> {
+async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
     // Listening from the start: a signal that comes while something else is looked at must not be missed.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let layout = Layout::from(args.layout);
+    let mut resize = signal(SignalKind::window_change())?;
     let broker =
         broker::start().map_err(|error| Failure::failed(format!("the demo's broker didn't start: {error}")))?;
-    let mut table = DemoTable::set_up(layout, broker.port(), args.speed, args.seed)?;
+    let mut table = DemoTable::set_up(game, broker.port(), args.speed, args.seed)?;
     let mut follower = Follower::start(broker.port(), &table.prefix()).await?;
-    let mut screen = (!args.quiet).then(|| Screen::new(layout));
+    let mut screen = (!args.quiet).then(|| Screen::new(game));
     if let Some(screen) = &mut screen {
         screen.begin();
         for line in welcome(&table, broker.port()) {
@@ -97,9 +99,16 @@ async fn play(args: &Demo) -> Result<(), Failure> {
     }
 
     let (say, mut said) = mpsc::channel(MAX_WAITING);
-    let script = Script::new(table.dealer(), table.supervisor(), args.speed, args.seed, say);
+    let dealer = table.dealer();
+    let supervisor = table.supervisor();
     let mut tally = Tally::default();
-    let mut playing = Box::pin(script.play(args.rounds));
+    let mut playing: Pin<Box<dyn Future<Output = Result<(), Failure>>>> = match &*dealer {
+        AnyDealer::TaiSai(dealer) => {
+            let script = Script::new(dealer, supervisor, args.speed, args.seed, say);
+            Box::pin(script.play(args.rounds))
+        }
+        AnyDealer::TwoUp(dealer) => Box::pin(two_up::play(dealer, args.rounds, args.speed, args.seed, say)),
+    };
     let mut changed = table.changes();
     let mut phase = String::new();
     let outcome = loop {
@@ -107,6 +116,9 @@ async fn play(args: &Demo) -> Result<(), Failure> {
             biased;
             _ = interrupt.recv() => break Ok(()),
             _ = terminate.recv() => break Ok(()),
+            Some(()) = resize.recv() => if let Some(screen) = &mut screen {
+                screen.resized();
+            },
             Some(heard) = follower.next() => hear(&heard, &mut tally, &mut phase, screen.as_mut())?,
             Some(words) = said.recv() => if let Some(screen) = &mut screen {
                 screen.line(&format!("       {words}"));
@@ -181,10 +193,22 @@ impl Tally {
 fn welcome(table: &DemoTable, port: u16) -> Vec<String> {
     let socket = table.supervisor_socket();
     vec![
-        "A tai-sai table: the dealer's acts are indented, each numbered line is an event as the casino's floor system receives it.".to_owned(),
-        format!("Watch it with any MQTT 5 client:  mosquitto_sub -V 5 -p {port} -t '{}/#' -F '%t %l bytes'", table.prefix()),
-        format!("or decoded:                       tablegate floor watch --broker mqtt://127.0.0.1:{port} --site demo --table TS-07"),
-        format!("Look at the table:                tablegate status --socket {}", socket.display()),
+        format!(
+            "A table of {}: the dealer's acts are indented, each numbered line is an event as the casino's floor system receives it.",
+            table.game().words()
+        ),
+        format!(
+            "Watch it with any MQTT 5 client:  mosquitto_sub -V 5 -p {port} -t '{}/#' -F '%t %l bytes'",
+            table.prefix()
+        ),
+        format!(
+            "or decoded:                       tablegate floor watch --broker mqtt://127.0.0.1:{port} --site demo --table {}",
+            table.id()
+        ),
+        format!(
+            "Look at the table:                tablegate status --socket {}",
+            socket.display()
+        ),
         "Ctrl-C ends it.".to_owned(),
         String::new(),
     ]
@@ -197,16 +221,20 @@ fn beside(table: &DemoTable, follower: &Follower, phase: &str) -> Beside {
     } else {
         seen.readout
     };
-    let words = vec![
-        "tablegate demo, TS-07".to_owned(),
+    let mut words = vec![
+        format!("tablegate demo, {}", table.id()),
         phase.to_owned(),
         String::new(),
         format!("readout   [{readout:<3}]"),
-        format!("cover     {}", if seen.covered { "on" } else { "off" }),
-        format!("tumbler   {}", if seen.inhibited { "locked" } else { "free" }),
-        String::new(),
-        follower.in_words(),
     ];
+    if let Some(tumbler) = seen.tumbler {
+        let cover = if tumbler.covered { "on" } else { "off" };
+        words.push(format!("cover     {cover}"));
+        let tumbler = if tumbler.inhibited { "locked" } else { "free" };
+        words.push(format!("tumbler   {tumbler}"));
+    }
+    words.push(String::new());
+    words.push(follower.in_words());
     Beside {
         words,
         lit: seen.lit.into_iter().collect::<BTreeSet<_>>(),

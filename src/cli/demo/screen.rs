@@ -1,9 +1,9 @@
-//! What the demo shows: on a terminal, the layout pinned at the top and the floor's events scrolling below it; elsewhere,
-//! plain lines with the layout after each result.
+//! What the demo shows: on a terminal, the layout (of two-up, the result lights) pinned at the top and the floor's events scrolling
+//! below it; elsewhere, plain lines with the picture after each result.
 
 use crate::cli::picture::{self, Paint};
-use crate::rules::tai_sai::Layout;
-use std::collections::BTreeSet;
+use crate::cli::sim::game::Game;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, IsTerminal, Write};
 
 /// Rows that the pinned part takes: the layout's eight, one line of words, one rule below it.
@@ -14,6 +14,9 @@ const LEAST_ROWS: u16 = 20;
 /// See [`LEAST_ROWS`].
 const LEAST_COLUMNS: u16 = 80;
 
+/// Lines that are kept to be written anew when the terminal's size changes: more than terminals have rows.
+const KEPT_LINES: usize = 200;
+
 /// Columns before the words beside the layout.
 const PICTURE_COLUMNS: usize = 58;
 
@@ -22,44 +25,48 @@ const PICTURE_COLUMNS: usize = 58;
 pub struct Beside {
     /// Short lines, at most eight.
     pub words: Vec<String>,
-    /// Areas that are lit on the table.
+    /// Areas that are lit on the table, or lights.
     pub lit: BTreeSet<String>,
 }
 
 /// Where the demo writes.
 pub struct Screen {
-    layout: Layout,
+    game: Game,
     paint: Paint,
     pinned: Option<Size>,
     shown: Beside,
+    /// The newest lines, oldest first; none are kept where nothing can be pinned.
+    lines: VecDeque<String>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Size {
     rows: u16,
     columns: u16,
 }
 
+/// The terminal's size, when it is one and large enough for the pinned part.
+fn size_for_pinning() -> Option<Size> {
+    let (columns, rows) = terminal_size::terminal_size().filter(|_| io::stdout().is_terminal())?;
+    (rows.0 >= LEAST_ROWS && columns.0 >= LEAST_COLUMNS).then_some(Size {
+        rows: rows.0,
+        columns: columns.0,
+    })
+}
+
 impl Screen {
     /// Pinned on a terminal that is large enough, plain lines elsewhere.
     #[must_use]
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(game: Game) -> Self {
         let terminal = io::stdout().is_terminal();
         let colour = terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let pinned = terminal_size::terminal_size()
-            .filter(|_| terminal)
-            .and_then(|(columns, rows)| {
-                (rows.0 >= LEAST_ROWS && columns.0 >= LEAST_COLUMNS).then_some(Size {
-                    rows: rows.0,
-                    columns: columns.0,
-                })
-            });
         let paint = if colour { Paint::Colour } else { Paint::Plain };
         Screen {
-            layout,
+            game,
             paint,
-            pinned,
+            pinned: size_for_pinning(),
             shown: Beside::default(),
+            lines: VecDeque::new(),
         }
     }
 
@@ -78,11 +85,38 @@ impl Screen {
 
     /// A line for a person to follow.
     pub fn line(&mut self, text: &str) {
-        let text = match self.pinned {
+        if io::stdout().is_terminal() {
+            self.lines.push_back(text.to_owned());
+            if self.lines.len() > KEPT_LINES {
+                self.lines.pop_front();
+            }
+        }
+        self.write(&format!("{}\n", self.fitted(text)));
+    }
+
+    fn fitted(&self, text: &str) -> String {
+        match self.pinned {
             Some(size) => wrapped(text, usize::from(size.columns)),
             None => text.trim_end().to_owned(),
-        };
-        self.write(&format!("{text}\n"));
+        }
+    }
+
+    /// The terminal has another size: everything is drawn anew for it. What the terminal made of the old picture is wiped away.
+    pub fn resized(&mut self) {
+        let size = size_for_pinning();
+        if size == self.pinned {
+            return;
+        }
+        self.pinned = size;
+        self.write("\x1b[r\x1b[2J\x1b[H");
+        self.begin();
+        let fitted: Vec<String> = self.lines.iter().map(|line| self.fitted(line)).collect();
+        let fitted: Vec<&str> = fitted.iter().flat_map(|text| text.split('\n')).collect();
+        let room = size.map_or(usize::from(LEAST_ROWS), |size| {
+            usize::from(size.rows.saturating_sub(PINNED_ROWS + 1))
+        });
+        let newest = fitted.get(fitted.len().saturating_sub(room)..).unwrap_or_default();
+        self.write(&newest.iter().map(|line| format!("{line}\n")).collect::<String>());
     }
 
     /// What stands beside the layout, and what is lit on it. Without a pinned part, a newly lit layout is drawn in the text.
@@ -95,7 +129,7 @@ impl Screen {
         if self.pinned.is_some() {
             self.draw();
         } else if newly_lit {
-            let picture = picture::lines(self.layout, &self.shown.lit, self.paint).join("\n");
+            let picture = self.picture().join("\n");
             self.write(&format!("{picture}\n"));
         }
     }
@@ -107,11 +141,21 @@ impl Screen {
         }
     }
 
+    /// At most [`PINNED_ROWS`] less two lines.
+    fn picture(&self) -> Vec<String> {
+        match self.game {
+            Game::TaiSai { layout } => picture::lines(layout, &self.shown.lit, self.paint),
+            Game::TwoUp(_) => picture::result_lights(&self.shown.lit, self.paint),
+        }
+    }
+
     fn draw(&self) {
         let Some(size) = self.pinned else { return };
-        let picture = picture::lines(self.layout, &self.shown.lit, self.paint);
+        let picture = self.picture();
         let mut text = String::from("\x1b7");
-        for (row, line) in picture.iter().enumerate() {
+        let rows = picture.len().max(self.shown.words.len());
+        for row in 0..rows {
+            let line = picture.get(row).map_or("", String::as_str);
             let words = self.shown.words.get(row).map_or("", String::as_str);
             let room = usize::from(size.columns).saturating_sub(PICTURE_COLUMNS + 1);
             text.push_str(&format!(

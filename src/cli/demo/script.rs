@@ -1,4 +1,4 @@
-//! What the dealer and the supervisor do: rounds as they are played, and the mistakes and faults that a table lives with.
+//! What the dealer and the supervisor of a tai-sai table do: rounds as they are played, and the mistakes and faults that a table lives with.
 
 use super::super::ending::Failure;
 use super::table::Supervisor;
@@ -6,7 +6,6 @@ use crate::control::Act;
 use crate::rules::tai_sai::{self, Layout};
 use crate::sim::{Answer, Chance, Dealer, Stuck, StuckAt};
 use crate::wire::message::{Contact, Cover, Level};
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -15,17 +14,17 @@ use tokio::time::Instant;
 const CHAPTERS: u32 = 6;
 
 /// Plays rounds, saying what it does.
-pub struct Script {
-    dealer: Arc<Dealer>,
+pub struct Script<'a> {
+    dealer: &'a Dealer,
     supervisor: Supervisor,
     speed: f64,
     chance: Chance,
     say: mpsc::Sender<String>,
 }
 
-impl Script {
+impl<'a> Script<'a> {
     /// A dealer and a supervisor, and where to say what they do.
-    pub fn new(dealer: Arc<Dealer>, supervisor: Supervisor, speed: f64, seed: u64, say: mpsc::Sender<String>) -> Self {
+    pub fn new(dealer: &'a Dealer, supervisor: Supervisor, speed: f64, seed: u64, say: mpsc::Sender<String>) -> Self {
         Script {
             dealer,
             supervisor,
@@ -35,11 +34,14 @@ impl Script {
         }
     }
 
-    /// Plays so many rounds, or without end.
+    /// Plays so many rounds, or without end; 0: nobody plays, and this doesn't end.
     ///
     /// # Errors
     /// When something that should happen doesn't.
     pub async fn play(mut self, rounds: Option<u32>) -> Result<(), Failure> {
+        if rounds == Some(0) {
+            return std::future::pending().await;
+        }
         let mut played = 0u32;
         while rounds.is_none_or(|rounds| played < rounds) {
             let dice = self.throw();

@@ -1,29 +1,38 @@
-//! The demo's table: a temporary folder with a configuration and a journal, three simulated devices, and the daemon on a thread
+//! The demo's table: a temporary folder with a configuration and a journal, simulated devices, and the daemon on a thread
 //! of its own, reached as a real one is: by ptys, sockets and a broker.
 
 use super::super::ending::Failure;
-use super::super::sim::table::devices;
+use super::super::sim::devices::AnyDealer;
+use super::super::sim::game::Game;
 use crate::config;
 use crate::control::{self, Act, Answer, Request, client::Client};
 use crate::gateway::{self, Rooms};
 use crate::journal;
 use crate::rules::tai_sai::{self, Layout};
-use crate::sim::{Dealer, LampsView, Pace, TerminalView, TumblerView};
+use crate::rules::two_up_dice::Light;
+use crate::sim::{LampsView, Pace, TerminalView, Trouble, TumblerView, TwoUp};
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
+use tempfile::TempDir;
 use tokio::sync::{oneshot, watch};
 
 /// A socket's path has 107 bytes at most, and `/TS-07.supervisor.sock` comes after the folder.
 const FOLDER_BYTES_MAX: usize = 107 - 22;
 
+/// What the folder's name begins with, and how many random characters follow.
+const FOLDER_PREFIX: &str = "tablegate-demo-";
+/// See [`FOLDER_PREFIX`].
+const FOLDER_RANDOM: usize = 8;
+
 /// The folder holds the socket, the journal and the ptys' links; it goes when the demo ends.
 pub struct DemoTable {
-    folder: PathBuf,
-    layout: Layout,
-    dealer: Arc<Dealer>,
+    folder: TempDir,
+    game: Game,
+    dealer: Arc<AnyDealer>,
     daemon: Option<Daemon>,
 }
 
@@ -46,17 +55,23 @@ pub struct JournalEnd {
 pub struct Seen {
     /// The terminal's readout.
     pub readout: String,
+    /// The tumbler, where there is one.
+    pub tumbler: Option<SeenTumbler>,
+    /// Areas whose lamps are lit, or the lights that are.
+    pub lit: Vec<String>,
+}
+
+/// What a person sees of the tumbler.
+pub struct SeenTumbler {
     /// The dice can't be seen.
     pub covered: bool,
-    /// The tumbler doesn't spin.
+    /// It doesn't spin.
     pub inhibited: bool,
-    /// Areas whose lamps are lit.
-    pub lit: Vec<String>,
 }
 
 /// Wakes when something that a person would see has changed.
 pub struct Changes {
-    tumbler: watch::Receiver<TumblerView>,
+    tumbler: Option<watch::Receiver<TumblerView>>,
     terminal: watch::Receiver<TerminalView>,
     lamps: watch::Receiver<LampsView>,
 }
@@ -64,8 +79,14 @@ pub struct Changes {
 impl Changes {
     /// Waits for the next change; never returns once the devices are gone.
     pub async fn next(&mut self) {
+        let tumbler = async {
+            match &mut self.tumbler {
+                Some(tumbler) => tumbler.changed().await,
+                None => std::future::pending().await,
+            }
+        };
         let changed = tokio::select! {
-            changed = self.tumbler.changed() => changed,
+            changed = tumbler => changed,
             changed = self.terminal.changed() => changed,
             changed = self.lamps.changed() => changed,
         };
@@ -77,43 +98,32 @@ impl Changes {
 
 impl DemoTable {
     /// Makes the folder, the configuration and the devices. The daemon isn't started yet.
-    pub fn set_up(layout: Layout, broker_port: u16, speed: f64, seed: u64) -> Result<DemoTable, Failure> {
-        let folder = std::env::temp_dir().join(format!("tablegate-demo-{}", std::process::id()));
-        let usable = folder.to_str().is_some_and(|text| text.len() <= FOLDER_BYTES_MAX);
-        if !usable {
-            return Err(Failure::failed(format!(
-                "{}: sockets can't be made there, the name is too long or no UTF-8; let TMPDIR name another folder",
-                folder.display()
-            )));
-        }
-        fs::create_dir_all(&folder)
-            .and_then(|()| {
-                fs::write(
-                    folder.join("TS-07.toml"),
-                    configuration(&folder, layout, broker_port, speed),
-                )
-            })
-            .map_err(|error| Failure::failed(format!("{}: {error}", folder.display())))?;
+    pub fn set_up(game: Game, broker_port: u16, speed: f64, seed: u64) -> Result<DemoTable, Failure> {
+        let folder = new_folder()?;
         let pace = Pace {
             before_act: Duration::from_millis(800).div_f64(speed),
             settle_after: settle_after(speed) + Duration::from_millis(200),
             ..Pace::default()
         };
-        let dealer = devices(&folder, layout, seed, pace)
+        let dealer = AnyDealer::start(folder.path(), game, seed, pace)
             .map_err(|error| Failure::failed(format!("the simulated devices didn't start: {error}")))?;
-        Ok(DemoTable {
+        let table = DemoTable {
             folder,
-            layout,
+            game,
             dealer: Arc::new(dealer),
             daemon: None,
-        })
+        };
+        let file = table.file("toml");
+        fs::write(&file, table.configuration(broker_port, speed))
+            .map_err(|error| Failure::failed(format!("{}: {error}", file.display())))?;
+        Ok(table)
     }
 
     /// Starts the daemon and opens the table.
     pub async fn start(&mut self) -> Result<(), Failure> {
         let (stop, stopped) = oneshot::channel();
         let (ready, started) = oneshot::channel();
-        let file = self.folder.join("TS-07.toml");
+        let file = self.file("toml");
         let thread = std::thread::Builder::new()
             .name("gateway".to_owned())
             .spawn(move || daemon(&file, stopped, ready))?;
@@ -121,34 +131,27 @@ impl DemoTable {
         if started.await.is_err() {
             return Err(self.why_it_ended());
         }
-        self.dealer
-            .lamps
-            .wait(
-                "the gateway to greet the lamps",
-                |view| view.pictures > 0,
-                self.dealer.pace.patience,
-            )
-            .await
-            .map_err(stuck)?;
-        self.dealer
-            .terminal
-            .wait(
-                "the gateway to greet the terminal",
-                |view| view.entry != 0,
-                self.dealer.pace.patience,
-            )
-            .await
-            .map_err(stuck)?;
-        self.dealer
-            .tumbler
-            .wait(
-                "the gateway to greet the tumbler",
-                |view| view.inhibits > 0,
-                self.dealer.pace.patience,
-            )
-            .await
-            .map_err(stuck)?;
+        self.wait_for_greetings().await.map_err(stuck)?;
         self.supervisor().act(Act::OpenVouched {}).await.map(|_done| ())
+    }
+
+    /// Every device has been told what to show.
+    async fn wait_for_greetings(&self) -> Result<(), Trouble> {
+        let patience = self.dealer.pace().patience;
+        self.dealer
+            .lamps()
+            .wait("the gateway to greet the lamps", |view| view.pictures > 0, patience)
+            .await?;
+        self.dealer
+            .terminal()
+            .wait("the gateway to greet the terminal", |view| view.entry != 0, patience)
+            .await?;
+        if let Some(tumbler) = self.dealer.tumbler() {
+            tumbler
+                .wait("the gateway to greet the tumbler", |view| view.inhibits > 0, patience)
+                .await?;
+        }
+        Ok(())
     }
 
     /// What failed, and what the table itself says of it: a dealer who waits in vain doesn't know that the disk is full.
@@ -178,7 +181,7 @@ impl DemoTable {
     }
 
     /// Who plays.
-    pub fn dealer(&self) -> Arc<Dealer> {
+    pub fn dealer(&self) -> Arc<AnyDealer> {
         self.dealer.clone()
     }
 
@@ -191,40 +194,80 @@ impl DemoTable {
 
     /// Where commands that act reach this table.
     pub fn supervisor_socket(&self) -> PathBuf {
-        self.folder.join("TS-07.supervisor.sock")
+        self.file("supervisor.sock")
+    }
+
+    /// Its name.
+    pub fn id(&self) -> &'static str {
+        match self.game {
+            Game::TaiSai { .. } => "TS-07",
+            Game::TwoUp(TwoUp::Dice) => "TU-07",
+            Game::TwoUp(TwoUp::TriplePenny) => "TP-07",
+        }
+    }
+
+    /// What is played on it.
+    pub fn game(&self) -> Game {
+        self.game
+    }
+
+    /// A file of this table in its folder.
+    fn file(&self, ending: &str) -> PathBuf {
+        self.folder.path().join(format!("{}.{ending}", self.id()))
     }
 
     /// What its topics begin with.
     pub fn prefix(&self) -> String {
-        "tablegate/v1/demo/TS-07".to_owned()
+        format!("tablegate/v1/demo/{}", self.id())
     }
 
     /// Wakes when the devices show something else.
     pub fn changes(&self) -> Changes {
         Changes {
-            tumbler: self.dealer.tumbler.watch(),
-            terminal: self.dealer.terminal.watch(),
-            lamps: self.dealer.lamps.watch(),
+            tumbler: self.dealer.tumbler().map(|tumbler| tumbler.watch()),
+            terminal: self.dealer.terminal().watch(),
+            lamps: self.dealer.lamps().watch(),
         }
     }
 
     /// What a person at the table sees now.
     pub fn seen(&self) -> Seen {
-        let terminal = self.dealer.terminal.view();
-        let tumbler = self.dealer.tumbler.view();
-        let areas = tai_sai::areas(self.layout);
-        let lamps = self.dealer.lamps.view().lit;
-        let lit = lamps
-            .iter()
-            .filter_map(|bit| areas.get(usize::try_from(*bit).ok()?))
-            .map(|id| (*id).to_owned())
-            .collect();
+        let lamps = self.dealer.lamps().view().lit;
+        let named = |bit: &u32| match self.game {
+            Game::TaiSai { layout } => {
+                let area = tai_sai::areas(layout).get(usize::try_from(*bit).ok()?)?;
+                Some((*area).to_owned())
+            }
+            Game::TwoUp(_) => light(*bit),
+        };
         Seen {
-            readout: terminal.readout,
-            covered: tumbler.covered,
-            inhibited: tumbler.inhibited,
-            lit,
+            readout: self.dealer.terminal().view().readout,
+            tumbler: self.dealer.tumbler().map(|tumbler| {
+                let view = tumbler.view();
+                SeenTumbler {
+                    covered: view.covered,
+                    inhibited: view.inhibited,
+                }
+            }),
+            lit: lamps.iter().filter_map(named).collect(),
         }
+    }
+
+    fn configuration(&self, broker_port: u16, speed: f64) -> String {
+        let folder = self.folder.path();
+        format!(
+            "[table]\nsite = \"demo\"\nid = \"{}\"\ngame = \"{}\"\n\n{}\n{}\n\
+             [mqtt]\nbrokers = [\"mqtt://127.0.0.1:{broker_port}\"]\n\n\
+             [journal]\ndirectory = \"{}\"\n\n\
+             [control]\nsocket = \"{}\"\nsupervisor_socket = \"{}\"\n",
+            self.id(),
+            self.game.name(),
+            game_section(self.game, speed),
+            self.dealer.sections(folder),
+            folder.join("journal").display(),
+            self.file("sock").display(),
+            self.file("supervisor.sock").display(),
+        )
     }
 
     /// Stops the daemon cleanly and verifies what it leaves.
@@ -239,7 +282,7 @@ impl DemoTable {
                 Ok(Err(_)) | Err(_) => return Err(Failure::failed("the gateway's thread panicked")),
             }
         }
-        verify_journal(&self.folder.join("journal"))
+        verify_journal(&self.folder.path().join("journal"))
     }
 }
 
@@ -249,9 +292,25 @@ impl Drop for DemoTable {
             let _gone = daemon.stop.send(());
             let _ended = daemon.thread.join();
         }
-        // Nothing in it is worth keeping, and a folder that can't be removed is the system's to clean.
-        let _kept = fs::remove_dir_all(&self.folder);
     }
+}
+
+/// A folder whose name nobody can guess and that nobody else can enter; it goes when it is dropped.
+fn new_folder() -> Result<TempDir, Failure> {
+    let place = std::env::temp_dir();
+    let fits = |text: &str| text.len() + 1 + FOLDER_PREFIX.len() + FOLDER_RANDOM <= FOLDER_BYTES_MAX;
+    if !place.to_str().is_some_and(fits) {
+        return Err(Failure::failed(format!(
+            "{}: sockets can't be made there, the name is too long or no UTF-8; let TMPDIR name another folder",
+            place.display()
+        )));
+    }
+    tempfile::Builder::new()
+        .prefix(FOLDER_PREFIX)
+        .rand_bytes(FOLDER_RANDOM)
+        .permissions(fs::Permissions::from_mode(0o700))
+        .tempdir_in(&place)
+        .map_err(|error| Failure::failed(format!("{}: {error}", place.display())))
 }
 
 /// A supervisor with the act socket.
@@ -281,7 +340,7 @@ impl Supervisor {
     }
 }
 
-fn stuck(trouble: crate::sim::Trouble) -> Failure {
+fn stuck(trouble: Trouble) -> Failure {
     Failure::failed(trouble.to_string())
 }
 
@@ -291,28 +350,28 @@ fn settle_after(speed: f64) -> Duration {
         .max(Duration::from_millis(500))
 }
 
-fn configuration(folder: &Path, layout: Layout, broker_port: u16, speed: f64) -> String {
-    let at = |name: &str| folder.join(name).display().to_string();
-    let layout = match layout {
-        Layout::Appendix1 => "appendix-1",
-        Layout::Appendix2 => "appendix-2",
-    };
-    // At a demo's speed the law's three seconds would be most of a round; the configuration's least is half a second.
+/// The section of the game. At a demo's speed the law's three seconds would be most of a round; the configuration's least is half
+/// a second.
+fn game_section(game: Game, speed: f64) -> String {
     let wait_ms = settle_after(speed).as_millis().min(30_000);
-    format!(
-        "[table]\nsite = \"demo\"\nid = \"TS-07\"\ngame = \"tai-sai\"\n\n\
-         [tai_sai]\nstyle = \"A\"\nlayout = \"{layout}\"\nrest_ms = {wait_ms}\nsettle_after_ms = {wait_ms}\n\n\
-         [devices.tumbler]\nport = \"{}\"\n[devices.terminal]\nport = \"{}\"\n[devices.lamps]\nport = \"{}\"\n\n\
-         [mqtt]\nbrokers = [\"mqtt://127.0.0.1:{broker_port}\"]\n\n\
-         [journal]\ndirectory = \"{}\"\n\n\
-         [control]\nsocket = \"{}\"\nsupervisor_socket = \"{}\"\n",
-        at("tumbler"),
-        at("terminal"),
-        at("lamps"),
-        at("journal"),
-        at("TS-07.sock"),
-        at("TS-07.supervisor.sock"),
-    )
+    match game {
+        Game::TaiSai { layout } => {
+            let layout = match layout {
+                Layout::Appendix1 => "appendix-1",
+                Layout::Appendix2 => "appendix-2",
+            };
+            format!(
+                "[tai_sai]\nstyle = \"A\"\nlayout = \"{layout}\"\nrest_ms = {wait_ms}\nsettle_after_ms = {wait_ms}\n"
+            )
+        }
+        Game::TwoUp(_) => String::new(),
+    }
+}
+
+/// "heads_2": the light with this bit.
+fn light(bit: u32) -> Option<String> {
+    let found = Light::ALL.into_iter().find(|light| u32::from(light.bit()) == bit);
+    found.map(Light::name)
 }
 
 /// The daemon as `tablegate run` starts it, stopped by `stopped` instead of a signal.

@@ -1,5 +1,6 @@
 //! `tablegate sim device`: one simulated device on a pty, driven by lines on standard input.
 
+use super::game::GameName;
 use super::script::{self, Line, Puppet};
 use crate::cli::ending::{Failure, print};
 use crate::sim::{Lamps, LampsSetup, Reader, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup};
@@ -19,6 +20,8 @@ const MAX_LINES: usize = 16;
 #[command(after_help = "\
 Examples:
   tablegate sim device terminal --link /tmp/terminal
+  tablegate sim device terminal --link /tmp/terminal --game two-up-dice
+  tablegate sim device lights --link /tmp/lights
   tablegate sim device tumbler --link /tmp/tumbler --fault \"lost 10\" --fault \"late 150\" --seed 7
   printf 'bell\\nwait 500\\npress 1 3 6\\nenter\\n' | tablegate sim device terminal --link /tmp/terminal
 
@@ -43,6 +46,9 @@ pub struct Device {
     /// The line's speed, by which the device times its retries.
     #[arg(long, default_value_t = 115_200, value_parser = clap::value_parser!(u32).range(300..=4_000_000))]
     baud: u32,
+    /// Of a terminal: which game's keys it has. A two-up terminal keeps two keys of an entry, every other three.
+    #[arg(long, value_enum, default_value_t = GameName::TaiSai)]
+    game: GameName,
     /// How many lamps it drives.
     #[arg(long, default_value_t = 106, value_parser = clap::value_parser!(u32).range(1..=LAMPS_MAX))]
     lamps: u32,
@@ -175,7 +181,13 @@ fn start(args: &Device) -> Result<Puppet, Failure> {
             },
         )
         .map(Puppet::Tumbler),
-        Kind::Terminal => Terminal::start(setup, TerminalSetup::default()).map(Puppet::Terminal),
+        Kind::Terminal => {
+            let keys = match args.game {
+                GameName::TaiSai | GameName::SicBo => TerminalSetup::default(),
+                GameName::TwoUpDice | GameName::TriplePennyTwoUp => TerminalSetup::two_up(),
+            };
+            Terminal::start(setup, keys).map(Puppet::Terminal)
+        }
         Kind::Lamps => Lamps::start(
             setup,
             LampsSetup {

@@ -4,7 +4,7 @@ use crate::sim::{
     CounterMemory, Faults, Garble, Hearing, Lamps, LampsView, LineView, Reader, Spun, StuckAt, Terminal, TerminalView,
     Traffic, Tumbler, TumblerView,
 };
-use crate::wire::message::{Contact, Cover, DeviceKind, Flatness, Level, Seal, Sensing};
+use crate::wire::message::{Contact, Cover, DeviceKind, Flatness, Key, Level, Seal, Sensing};
 use std::collections::BTreeSet;
 use std::str::FromStr;
 use std::time::Duration;
@@ -68,7 +68,8 @@ any device
 ";
 const HELP_TERMINAL: &str = "\
 terminal
-  press KEY...                 1 to 6, no-spin, or a key's number
+  press KEY...                 1 to 6, no-spin, a key of two-up by name (heads, tails, odds, triple-heads, triple-tails,
+                               new-spinner, spinner-stops, relieve, off-table, new-set, overrule), or a key's number
   enter | bell | no-spin       ENTER; the bell; the no-spin button
   key on|off | door open|closed
   lose KEY                     ENTER whose keys lack one
@@ -243,13 +244,35 @@ fn face(word: &str) -> Result<u8, String> {
     }
 }
 
+/// Keys by the names that stand on them.
+const KEYS: [(&str, Key); 12] = [
+    ("heads", Key::Heads),
+    ("tails", Key::Tails),
+    ("odds", Key::Odds),
+    ("triple-heads", Key::TripleHeads),
+    ("triple-tails", Key::TripleTails),
+    ("no-spin", Key::NoSpin),
+    ("new-spinner", Key::NewSpinner),
+    ("spinner-stops", Key::SpinnerStops),
+    ("relieve", Key::Relieve),
+    ("off-table", Key::OffTable),
+    ("new-set", Key::NewSet),
+    ("overrule", Key::Overrule),
+];
+
 fn key(word: &str) -> Result<u32, String> {
-    match word {
-        "no-spin" => Ok(21),
-        number => number
-            .parse()
-            .map_err(|_| format!("\"{number}\" should be 1 to 6, no-spin, or a key's number")),
-    }
+    let named = KEYS.iter().find(|(name, _)| *name == word);
+    let number = match named {
+        Some((_, key)) => u32::try_from(i32::from(*key)).ok(),
+        None => word.parse().ok(),
+    };
+    number.ok_or_else(|| {
+        let names: Vec<_> = KEYS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "\"{word}\" should be 1 to 6, a key's number, or one of: {}",
+            names.join(", ")
+        )
+    })
 }
 
 fn pretended(word: &str) -> Result<Option<DeviceKind>, String> {

@@ -1,38 +1,41 @@
-//! `tablegate sim table`: a table's three simulated devices on ptys, and a dealer who plays on them, for a gateway that runs elsewhere.
+//! `tablegate sim table`: a table's simulated devices on ptys, and a dealer who plays on them, for a gateway that runs elsewhere.
 
+use super::devices::AnyDealer;
+use super::game::GameArgs;
+use super::links::Links;
 use crate::cli::ending::{Failure, print};
-use crate::rules::tai_sai::{self, Layout};
-use crate::sim::{
-    Chance, Dealer, Lamps, LampsSetup, Pace, Reader, Setup, Terminal, TerminalSetup, TerminalView, Tumbler,
-    TumblerSetup,
-};
+use crate::rules::tai_sai;
+use crate::sim::{Chance, Dealer, Incident, Pace, People, Terminal, TerminalView, TwoUpDealer};
 use crate::wire::message::Cover;
-use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
+use clap::Args;
+use std::path::PathBuf;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// How long the dealer waits for something that should happen in a round, before he gives the round up.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Tumbler, terminal and lamps of a tai-sai table on ptys; with a dealer who plays rounds on them.
+/// Games of two-up in which nothing goes wrong, between two in which something does.
+const QUIET_GAMES: u32 = 3;
+
+/// A game's devices on ptys (of tai-sai tumbler, terminal and lamps; of two-up terminal and lights), and a dealer who plays on them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
-Example:
+Examples:
   mkdir /tmp/TS-07 && tablegate sim table --links /tmp/TS-07 --rounds 10
+  mkdir /tmp/TU-01 && tablegate sim table --links /tmp/TU-01 --game two-up-dice
 
 Run a gateway with the ports that it prints, open the table, and the dealer plays. --rounds 0 gives the devices alone.")]
 pub struct Table {
-    /// The folder in which `tumbler`, `terminal` and `lamps` appear, symlinks to ptys.
+    /// The folder in which the devices appear, symlinks to ptys named as their sections: `terminal`, `lights` ...
     #[arg(long, value_name = "DIR")]
     links: PathBuf,
-    /// End after so many rounds; 0: the devices alone, until Ctrl-C. Without it the dealer plays until Ctrl-C.
+    /// Stop after this many rounds; without it, play until Ctrl-C. 0: nobody plays; the devices stand there until Ctrl-C.
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
-    /// Which layout the lamps are of.
-    #[arg(long, value_enum, default_value_t = LayoutName::Appendix1)]
-    layout: LayoutName,
-    /// For dice: the same seed, the same rounds.
+    #[command(flatten)]
+    game: GameArgs,
+    /// For dice and coins: the same seed, the same rounds.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// The dealer's pause before each act, in milliseconds.
@@ -46,57 +49,13 @@ pub struct Table {
     json: bool,
 }
 
-/// The layouts by their configuration names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum LayoutName {
-    /// 50 areas.
-    #[value(name = "appendix-1")]
-    Appendix1,
-    /// 106 areas.
-    #[value(name = "appendix-2")]
-    Appendix2,
-}
-
-impl From<LayoutName> for Layout {
-    fn from(name: LayoutName) -> Layout {
-        match name {
-            LayoutName::Appendix1 => Layout::Appendix1,
-            LayoutName::Appendix2 => Layout::Appendix2,
-        }
-    }
-}
-
-/// Starts a tai-sai table's devices in `folder`, healthy, with lamps for `layout`; must be called within a runtime.
-///
-/// # Errors
-/// When a pty or its link can't be made.
-pub fn devices(folder: &Path, layout: Layout, seed: u64, pace: Pace) -> std::io::Result<Dealer> {
-    let setup = |name: &str, serial: &str| Setup::new(folder.join(name), serial, seed);
-    let count = u32::try_from(tai_sai::areas(layout).len()).unwrap_or(u32::MAX);
-    // Most tumblers have no reader; the numbers are what the dealer keys.
-    let tumbler = TumblerSetup {
-        reader: Reader::None,
-        ..TumblerSetup::default()
-    };
-    Ok(Dealer {
-        tumbler: Tumbler::start(setup("tumbler", "DT3-0042"), tumbler)?,
-        terminal: Terminal::start(setup("terminal", "ET-0107"), TerminalSetup::default())?,
-        lamps: Lamps::start(
-            setup("lamps", "LL-0310"),
-            LampsSetup {
-                count,
-                ..LampsSetup::default()
-            },
-        )?,
-        pace,
-    })
-}
-
 /// Runs it until the rounds are played, or a signal.
 ///
 /// # Errors
-/// When a device can't be started, or the dealer gets stuck in a round.
+/// When the folder is another table's, a device can't be started, or the dealer gets stuck in a round.
 pub fn run(args: &Table) -> Result<(), Failure> {
+    let game = args.game.game()?;
+    let links = Links::take(&args.links)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let pace = Pace {
@@ -104,19 +63,10 @@ pub fn run(args: &Table) -> Result<(), Failure> {
             patience: PATIENCE,
             settle_after: Duration::from_millis(args.settle),
         };
-        // From the root: a configuration takes no other names.
-        let started = args.links.canonicalize().and_then(|links| {
-            let dealer = devices(&links, args.layout.into(), args.seed, pace)?;
-            Ok((links, dealer))
-        });
-        let (links, dealer) = started.map_err(|error| {
-            Failure::failed(format!(
-                "{}: {error}: --links must name a folder that exists",
-                args.links.display()
-            ))
-        })?;
+        let dealer = AnyDealer::start(&links.folder, game, args.seed, pace)
+            .map_err(|error| Failure::failed(format!("{}: {error}", args.links.display())))?;
         if !args.json {
-            print(&configuration(&links))?;
+            print(&dealer.sections(&links.folder))?;
         }
         let mut interrupted = signal(SignalKind::interrupt())?;
         let mut terminated = signal(SignalKind::terminate())?;
@@ -128,19 +78,21 @@ pub fn run(args: &Table) -> Result<(), Failure> {
     })
 }
 
-fn configuration(links: &Path) -> String {
-    let section = |device: &str| format!("[devices.{device}]\nport = \"{}\"\n", links.join(device).display());
-    format!("{}{}{}", section("tumbler"), section("terminal"), section("lamps"))
-}
-
-async fn play(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
+async fn play(args: &Table, dealer: &AnyDealer) -> Result<(), Failure> {
     if args.rounds == Some(0) {
         return std::future::pending().await;
     }
+    match dealer {
+        AnyDealer::TaiSai(dealer) => play_tai_sai(args, dealer).await,
+        AnyDealer::TwoUp(dealer) => play_two_up(args, dealer).await,
+    }
+}
+
+async fn play_tai_sai(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
     let mut chance = Chance::new(args.seed);
     let mut round = 0u32;
     while args.rounds.is_none_or(|rounds| round < rounds) {
-        wait_until_open(args, dealer).await?;
+        wait_until_open(args, &dealer.terminal).await?;
         let faces = [(); 3].map(|()| chance.face());
         // A round that a supervisor ends, a lock or a closed table is no reason to go home: the next one is played when it can be.
         let played = match dealer.play(faces).await {
@@ -170,9 +122,56 @@ async fn play(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
     Ok(())
 }
 
+async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> {
+    let incidents = Incident::of(dealer.game());
+    let mut people = People::new(dealer, args.seed, None);
+    let mut round = 0u32;
+    while args.rounds.is_none_or(|rounds| round < rounds) {
+        wait_until_open(args, &dealer.terminal).await?;
+        let turn = usize::try_from(round / (QUIET_GAMES + 1)).unwrap_or(0);
+        let incident = match round % (QUIET_GAMES + 1) {
+            QUIET_GAMES => incidents.get(turn % incidents.len()).copied().unwrap_or(Incident::None),
+            _ => Incident::None,
+        };
+        let played = match people.game(incident).await {
+            Ok(played) => played,
+            Err(stuck) => {
+                tell(args, &format!("the dealer gives this game up: {stuck}"))?;
+                wait_until_open(args, &dealer.terminal).await?;
+                people
+                    .find_the_beginning()
+                    .await
+                    .map_err(|stuck| Failure::failed(stuck.to_string()))?;
+                continue;
+            }
+        };
+        round = round.saturating_add(1);
+        let spun: Vec<&str> = played.spun.iter().map(|outcome| outcome.words()).collect();
+        print(&if args.json {
+            let lit: Vec<u32> = played.lit.iter().copied().collect();
+            let (invalid, refused) = (played.invalid, &played.refused);
+            format!(
+                "{}\n",
+                serde_json::json!({ "round": round, "spun": spun, "invalid": invalid, "refused": refused, "lit": lit })
+            )
+        } else {
+            let invalid = match played.invalid {
+                0 => String::new(),
+                invalid => format!(", {invalid} invalid"),
+            };
+            format!(
+                "game {round}: {}{invalid}, {} lights lit\n",
+                spun.join(", "),
+                played.lit.len()
+            )
+        })?;
+    }
+    Ok(())
+}
+
 /// The readout of a table that takes no round says so (CLO, TST, LOC, a device away); one that does shows the keys.
-async fn wait_until_open(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
-    let mut terminal = dealer.terminal.watch();
+async fn wait_until_open(args: &Table, terminal: &Terminal) -> Result<(), Failure> {
+    let mut terminal = terminal.watch();
     let is_open = |view: &TerminalView| view.entry != 0 && view.readout.is_empty();
     if is_open(&terminal.borrow_and_update()) {
         return Ok(());
