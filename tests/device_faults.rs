@@ -226,7 +226,7 @@ async fn bytes_without_frames_ask_for_the_baud_rate() {
             standing,
         } = bench.input().await
         {
-            assert_eq!((condition, standing), (Condition::LinkOdd, true));
+            assert_eq!((condition, standing), (Condition::LinkOdd(DeviceKind::Terminal), true));
             assert!(text.contains("usb-Maker_0042-if00: no valid frame in"), "{text}");
             break;
         }

@@ -3,9 +3,9 @@
 //! An alert is raised once and stands until what it tells of is over; what is over at once stands until somebody acknowledges it.
 
 use crate::table::draft::{Draft, Source};
-use crate::table::event::{AlertCleared, Body, TableLockedReason};
+use crate::table::event::{AlertCleared, AlertRaised, Body, TableLockedReason};
 use crate::table::game::Family;
-use crate::table::input::Condition;
+use crate::table::input::{Condition, DeviceKind};
 use crate::table::state::State;
 
 /// When an alert is cleared.
@@ -140,7 +140,7 @@ impl Name {
             Condition::NobodyListening => Name::NobodyListening,
             Condition::TakenOver => Name::TakenOver,
             Condition::EventSetAside => Name::EventSetAside,
-            Condition::LinkOdd => Name::LinkOdd,
+            Condition::LinkOdd(_) => Name::LinkOdd,
             Condition::ClockUnsynchronised => Name::ClockUnsynchronised,
         }
     }
@@ -181,6 +181,39 @@ pub(crate) fn clear<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
     if draft.state.alerts.contains_key(name.as_str()) {
         let alert = name.as_str().to_string();
         draft.record(Source::gateway(), Body::AlertCleared(AlertCleared { alert }));
+    }
+}
+
+/// A device's link became odd, or is in order again. One alert tells of every link that is odd now, and is raised anew when
+/// that changes.
+pub(crate) fn link_odd<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind, text: &str, standing: bool) {
+    let odd = &mut draft.seen.odd_links;
+    let before = if standing {
+        odd.insert(kind, text.to_string())
+    } else {
+        odd.remove(&kind)
+    };
+    if odd.is_empty() {
+        return clear(draft, Name::LinkOdd);
+    }
+    let is_known = before.as_deref() == standing.then_some(text);
+    if is_known {
+        return;
+    }
+    let texts: Vec<&str> = odd.values().map(String::as_str).collect();
+    let raised = AlertRaised {
+        alert: Name::LinkOdd.as_str().to_string(),
+        text: texts.join("; "),
+    };
+    draft.record(Source::gateway(), Body::AlertRaised(raised));
+}
+
+/// A run begins: conditions are judged anew, and whoever finds that one lasts raises it again.
+pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
+    for name in Name::ALL.iter().copied().filter(|name| name.until() == Until::Over) {
+        if draft.has_room(1) {
+            clear(draft, name);
+        }
     }
 }
 

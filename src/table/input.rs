@@ -526,8 +526,8 @@ pub enum Condition {
     TakenOver,
     /// An event was set aside.
     EventSetAside,
-    /// A link has had no clock relation for 10 s, or another lasting oddity (echo, wrong baud).
-    LinkOdd,
+    /// This device's link has had no clock relation for 10 s, or another lasting oddity (echo, wrong baud).
+    LinkOdd(DeviceKind),
     /// The wall clock is not synchronised.
     ClockUnsynchronised,
 }

@@ -126,9 +126,12 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         | Condition::NobodyListening
         | Condition::TakenOver
         | Condition::EventSetAside
-        | Condition::LinkOdd
+        | Condition::LinkOdd(_)
         | Condition::ClockUnsynchronised => None,
     };
+    if let Condition::LinkOdd(kind) = condition {
+        return alert::link_odd(draft, kind, text, standing);
+    }
     let name = alert::Name::of_condition(condition);
     if standing {
         if let Some((reason, kind)) = lock_of {

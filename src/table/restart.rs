@@ -3,7 +3,7 @@
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{Body, OpeningAbandoned, TableClosed, TableLockedKind, TableLockedReason, TestModeLeft};
 use crate::table::game::{Family, Play};
-use crate::table::locks;
+use crate::table::{alert, locks};
 use crate::table::mode::Mode;
 
 /// The daemon is up: the state is folded, `GatewayStarted` applied.
@@ -11,6 +11,7 @@ pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
     // These are judged anew: whoever raised them does so again.
     locks::end_by_itself(draft, TableLockedReason::Digest, TableLockedKind::Freeze);
     locks::end_by_itself(draft, TableLockedReason::Disk, TableLockedKind::HoldNext);
+    alert::started(draft);
     let source = Source::gateway();
     match draft.state.mode.clone() {
         Mode::Closed => {}

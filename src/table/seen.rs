@@ -34,6 +34,8 @@ pub struct Seen {
     /// Freezes that were raised for what still stands, so that a supervisor's word isn't undone at once.
     pub(crate) door_reported: bool,
     pub(crate) seal_reported: bool,
+    /// Devices whose link is odd, and how.
+    pub(crate) odd_links: BTreeMap<DeviceKind, String>,
     /// Faults that devices reported and have not cleared.
     pub(crate) faults: BTreeSet<(DeviceKind, u32)>,
 }

@@ -386,7 +386,7 @@ impl World {
                     Condition::DiskLow,
                     Condition::JournalFailed,
                     Condition::JournalDamaged,
-                    Condition::LinkOdd,
+                    Condition::LinkOdd(DeviceKind::Terminal),
                 ];
                 let input = Input::Condition {
                     condition: condition[usize::from(n % 4)],

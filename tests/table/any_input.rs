@@ -195,7 +195,7 @@ fn condition(n: &mut Numbers) -> Condition {
         Condition::JournalFailed,
         Condition::JournalMovedAside,
         Condition::BrokerUnreachable,
-        Condition::LinkOdd,
+        Condition::LinkOdd(DeviceKind::Terminal),
         Condition::ClockUnsynchronised,
     ])
 }

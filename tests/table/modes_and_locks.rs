@@ -5,6 +5,7 @@ use crate::scene::{Scene, config, config_with, play, play_with, supervisor, tech
 use tablegate::table::event::{Body, Mode, TableLockedKind, TableLockedReason};
 use tablegate::table::input::{Condition, Contact, DeviceKind, Input, Key, Motion, OperatorAct, Seal};
 
+mod alerts;
 mod device_codes;
 mod freeze;
 mod hold_next;

@@ -10,7 +10,7 @@ use crate::wire::session::{DownReason, HostEvent, LinkState as HostState, Oddity
 
 use super::super::back_off::NOISY;
 use super::super::port::OpenError;
-use super::super::report::{Identity, LinkState};
+use super::super::report::{Identity, Kind, LinkState};
 use super::super::translate;
 use super::{Delivery, Ending, Link, SILENCE, Stopped, Told};
 
@@ -85,8 +85,8 @@ impl Link {
 
     fn odd(&self, text: String, stands: Stands) -> Input {
         Input::Condition {
-            condition: Condition::LinkOdd,
-            text,
+            condition: Condition::LinkOdd(self.config.kind),
+            text: format!("{} at {text}", Kind::from(self.config.kind).word()),
             standing: stands == Stands::Yes,
         }
     }

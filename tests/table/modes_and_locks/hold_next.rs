@@ -359,7 +359,7 @@ fn conditions_that_are_alerts_only_do_not_hold() {
         Condition::BrokerRefuses,
         Condition::NobodyListening,
         Condition::JournalSlow,
-        Condition::LinkOdd,
+        Condition::LinkOdd(DeviceKind::Terminal),
         Condition::ClockUnsynchronised,
     ] {
         play(|s| {
