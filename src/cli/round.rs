@@ -1,5 +1,7 @@
 //! `tablegate round`: the round as the table knows it, and a supervisor's acts on it.
 
+mod two_up;
+
 use super::daemon::{Acting, Reach, act, finds_its_daemon, look};
 use super::ending::{Failure, print, print_json};
 use super::status;
@@ -51,6 +53,20 @@ enum Command {
     /// Record an incident.
     #[command(after_help = "Example:\n  tablegate round incident \"chips fell on the layout\"")]
     Incident(Incident),
+    /// Tai-sai with a dice cup: the dice are offered to this seat.
+    #[command(after_help = "Example:\n  tablegate round offer 3")]
+    Offer(Offer),
+    #[command(flatten)]
+    TwoUp(two_up::Command),
+}
+
+#[derive(Args, Debug)]
+struct Offer {
+    /// As the house numbers its seats.
+    #[arg(value_name = "SEAT", value_parser = clap::value_parser!(u32).range(1..=99))]
+    seat: u32,
+    #[command(flatten)]
+    acting: Acting,
 }
 
 #[derive(Args, Debug)]
@@ -169,6 +185,8 @@ pub fn run(round: Round) -> Result<(), Failure> {
         Command::Resume(acting) => act(&acting, Act::Resume {}),
         Command::WithdrawVoid(acting) => act(&acting, Act::WithdrawVoid {}),
         Command::Incident(Incident { cause, acting }) => act(&acting, Act::RecordIncident { cause }),
+        Command::Offer(Offer { seat, acting }) => act(&acting, Act::Offer { seat }),
+        Command::TwoUp(command) => two_up::run(command),
     }
 }
 

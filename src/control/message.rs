@@ -1,8 +1,9 @@
 //! What goes over a control socket, one JSON document a line. Closed sets stay closed: what isn't known here is refused.
 
+use super::two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName, invalid_reason};
 use crate::gateway::View;
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
-use crate::table::input::OperatorAct;
+use crate::table::input::{OperatorAct, Side};
 use serde::{Deserialize, Serialize};
 
 /// What a client asks.
@@ -126,6 +127,48 @@ pub enum Act {
     AcknowledgeAlert {
         alert: String,
     },
+    LightTestOutcome {
+        outcome: OutcomeName,
+    },
+    Offer {
+        seat: u32,
+    },
+    Spinner {
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        side: Option<SideName>,
+    },
+    DealerSpins {},
+    Continues {
+        side: SideName,
+    },
+    NoMoreBets {},
+    Spin {
+        outcome: OutcomeName,
+    },
+    CorrectOutcome {
+        outcome: OutcomeName,
+    },
+    Invalid {
+        /// A code like `off_table`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    Overrule {
+        outcome: OutcomeName,
+    },
+    SpinnerStops {},
+    Relieve {},
+    OffTable {
+        dice: DiceGone,
+    },
+    NewSet {
+        from: SetFrom,
+    },
+    ReportLight {
+        /// Such as `heads_2`.
+        light: String,
+        seen: LightWord,
+    },
 }
 
 /// The opening checks.
@@ -164,6 +207,12 @@ pub enum ActError {
     /// No reason of r7.1.
     #[error("\"{code}\" is no reason to void a round; the reasons are {}", VOID_REASONS.join(", "))]
     VoidReason {
+        /// What was given.
+        code: String,
+    },
+    /// No reason of s20 or s477.
+    #[error("\"{code}\" is no reason for which a spin is invalid; the reasons are {}", INVALID_REASONS.join(", "))]
+    InvalidReason {
         /// What was given.
         code: String,
     },
@@ -236,6 +285,36 @@ impl TryFrom<Act> for OperatorAct {
             Act::AcknowledgeAlert { alert } => OperatorAct::AcknowledgeAlert {
                 alert: sentence("the alert", alert)?,
             },
+            Act::LightTestOutcome { outcome } => OperatorAct::LightTestOutcome {
+                outcome: outcome.into(),
+            },
+            Act::Offer { seat } => OperatorAct::Offer { seat },
+            Act::Spinner { side } => OperatorAct::Spinner {
+                side: side.map(Side::from),
+            },
+            Act::DealerSpins {} => OperatorAct::DealerSpins,
+            Act::Continues { side } => OperatorAct::Continues { side: side.into() },
+            Act::NoMoreBets {} => OperatorAct::NoMoreBets,
+            Act::Spin { outcome } => OperatorAct::Spin {
+                outcome: outcome.into(),
+            },
+            Act::CorrectOutcome { outcome } => OperatorAct::CorrectOutcome {
+                outcome: outcome.into(),
+            },
+            Act::Invalid { reason } => OperatorAct::Invalid {
+                reason: reason.map(invalid_reason).transpose()?,
+            },
+            Act::Overrule { outcome } => OperatorAct::Overrule {
+                outcome: outcome.into(),
+            },
+            Act::SpinnerStops {} => OperatorAct::SpinnerStops,
+            Act::Relieve {} => OperatorAct::Relieve,
+            Act::OffTable { dice } => OperatorAct::OffTable { dice: dice.into() },
+            Act::NewSet { from } => OperatorAct::NewSet { from: from.into() },
+            Act::ReportLight { light, seen } => OperatorAct::ReportLight {
+                light: sentence("the light", light)?,
+                seen: seen.into(),
+            },
         })
     }
 }
@@ -266,7 +345,22 @@ impl Act {
             | Act::Lock { .. }
             | Act::Unlock { .. }
             | Act::AcceptDevice { .. }
-            | Act::AcknowledgeAlert { .. } => false,
+            | Act::AcknowledgeAlert { .. }
+            | Act::LightTestOutcome { .. }
+            | Act::Offer { .. }
+            | Act::Spinner { .. }
+            | Act::DealerSpins {}
+            | Act::Continues { .. }
+            | Act::NoMoreBets {}
+            | Act::Spin { .. }
+            | Act::CorrectOutcome { .. }
+            | Act::Invalid { .. }
+            | Act::Overrule { .. }
+            | Act::SpinnerStops {}
+            | Act::Relieve {}
+            | Act::OffTable { .. }
+            | Act::NewSet { .. }
+            | Act::ReportLight { .. } => false,
         }
     }
 }
@@ -312,6 +406,8 @@ fn void_reason(code: String) -> Result<RoundVoidedReason, ActError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::event::SpinInvalidatedReason;
+    use crate::table::input::Outcome;
 
     fn check(act: Act, expected: Result<OperatorAct, ActError>) {
         assert_eq!(OperatorAct::try_from(act), expected);
@@ -359,12 +455,36 @@ mod tests {
     }
 
     #[test]
+    fn acts_of_two_up_are_those_of_the_table() {
+        let reason = Some("off_table".to_owned());
+        check(
+            Act::Invalid { reason },
+            Ok(OperatorAct::Invalid {
+                reason: Some(SpinInvalidatedReason::OffTable),
+            }),
+        );
+        let outcome = OutcomeName::TripleHeads;
+        check(
+            Act::Spin { outcome },
+            Ok(OperatorAct::Spin {
+                outcome: Outcome::TripleHeads,
+            }),
+        );
+        check(Act::Spinner { side: None }, Ok(OperatorAct::Spinner { side: None }));
+        let request = r#"{"act":{"act":{"off_table":{"dice":"two"}}}}"#;
+        assert!(serde_json::from_str::<Request>(request).is_ok());
+    }
+
+    #[test]
     fn unknown_words_and_fields_are_refused() {
         for line in [
             r#"{"act":{"act":{"lokc":{"reason":"x"}}}}"#,
             r#"{"act":{"act":{"close":{"now":true}}}}"#,
             r#"{"look":{},"watch":{}}"#,
             r#"{"act":{"act":{"amend":{"faces":[1,2]}}}}"#,
+            r#"{"act":{"act":{"spin":{"outcome":"edge"}}}}"#,
+            r#"{"act":{"act":{"spinner":{"side":"odds"}}}}"#,
+            r#"{"act":{"act":{"off_table":{"dice":"four"}}}}"#,
             "17",
         ] {
             assert!(serde_json::from_str::<Request>(line).is_err(), "{line}");

@@ -3,8 +3,8 @@
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{Body, OpeningAbandoned, TableClosed, TableLockedKind, TableLockedReason, TestModeLeft};
 use crate::table::game::{Family, Play};
-use crate::table::{alert, locks};
 use crate::table::mode::Mode;
+use crate::table::{alert, locks};
 
 /// The daemon is up: the state is folded, `GatewayStarted` applied.
 pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
