@@ -372,6 +372,7 @@ impl Formed for Seen {
             door_reported,
             seal_reported,
             faults,
+            odd_links,
         } = self;
         links.len().form(f);
         for (kind, Link { identity, down, since }) in links {
@@ -406,6 +407,11 @@ impl Formed for Seen {
         door_reported.form(f);
         seal_reported.form(f);
         faults.form(f);
+        odd_links.len().form(f);
+        for (kind, text) in odd_links {
+            kind.form(f);
+            text.len().form(f);
+        }
     }
 }
 
