@@ -5,7 +5,7 @@ use super::law::{End, Ground, Law, Lights, is_gateway, is_supervisor, must};
 use super::world::{World, bytes_of};
 use crate::rules::tai_sai::{self, Layout};
 use crate::table::event::{Area, Body, Event, Mode, RoundHeldCause, RoundVoidedReason, TableLockedReason, TableState};
-use crate::table::input::{Input, Key, OperatorAct};
+use crate::table::input::{Contact, Input, Key, OperatorAct};
 
 /// Where a round stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,9 +140,13 @@ impl DiceLaw {
                 self.stage = Stage::Closed;
                 Ok(())
             }
-            Body::DiceUncovered(_) => {
+            Body::DiceUncovered(uncovered) => {
                 self.ground.takes("dice uncovered")?;
                 self.stands(Stage::Closed, "dice uncovered")?;
+                must(
+                    !uncovered.implied || !world.tumbler.up || is_supervisor(event),
+                    "an uncover that the tumbler would have told",
+                )?;
                 self.stage = Stage::Landed;
                 Ok(())
             }
@@ -158,7 +162,9 @@ impl DiceLaw {
             Body::ResultAmended(amended) => {
                 self.ground.takes("an amendment")?;
                 self.stands(Stage::Entered, "an amendment")?;
-                must(is_supervisor(event), "amended without a supervisor")?;
+                let key = event.actor.as_ref().is_some_and(|actor| actor.by_key);
+                let turned = world.terminal.wire(Contact::SupervisorKey).closed;
+                must(is_supervisor(event) && (turned || !key), "amended without a supervisor")?;
                 let from: Vec<u32> = self.result.iter().flatten().map(|face| u32::from(*face)).collect();
                 must(amended.from_faces == from, "amended from another result")?;
                 let (faces, total, lit) = (&amended.faces, amended.total, &amended.lit);

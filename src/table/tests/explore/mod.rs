@@ -8,10 +8,12 @@
 //!
 //! `TABLEGATE_EXPLORE=2` goes on to two deviations, and so on; see [`search::Bounds`].
 
+mod dice_errors;
 mod dice_law;
 mod form;
 mod law;
 mod machine;
+mod planted;
 mod scene;
 mod search;
 mod tai_sai;

@@ -374,11 +374,14 @@ impl<M: Machine, L: Law> Scene<M, L> {
             self.fault = Some(format!("an event of {} bytes", bytes.len()));
         }
         let event = Event::decode(&*bytes).unwrap();
-        self.machine.apply(&event);
         if let Err(wrong) = self.law.read(&event, &self.world) {
             let body = event.body.as_ref();
             self.fault.get_or_insert(format!("{wrong}\nby the event {body:?}"));
         }
+        if self.fault.is_some() {
+            return;
+        }
+        self.machine.apply(&event);
         self.events.push(event);
     }
 
@@ -397,6 +400,9 @@ impl<M: Machine, L: Law> Scene<M, L> {
         self.law.decides(input);
         for fact in decision.facts {
             self.record(fact);
+        }
+        if self.fault.is_some() {
+            return;
         }
         self.machine.note(decision.seen);
         let indicators = self.machine.indicators();

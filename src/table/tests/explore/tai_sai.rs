@@ -10,7 +10,7 @@ use super::world::{Act, CONNECTIONS, Shown, World};
 use crate::rules::tai_sai::{Layout, Style};
 use crate::table::event::{Mode, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableLockedReason};
 use crate::table::input::{
-    Condition, Contact, Cover, DeviceKind, DiceReading, Flatness, Input, Key, Motion, OperatorAct, Role,
+    Condition, Contact, Cover, DeviceKind, DiceReading, Flatness, Input, Key, OperatorAct, Role,
 };
 use crate::table::{GameConfig, TableConfig, TaiSaiConfig};
 use std::time::Duration;
@@ -252,9 +252,8 @@ impl Game for StyleA {
         let open = law.ground.mode == Mode::Open;
         let next = |stages: &[Stage]| open && !law.waits() && stages.contains(&law.stage);
         match act {
-            Act::NextDeadline | Act::Wait(350 | 3_200) | Act::Up(_) => true,
+            Act::NextDeadline | Act::Wait(350 | 3_200) | Act::SpinEnds(3) | Act::Up(_) => true,
             Act::SpinBegins => next(&[Stage::Ready, Stage::Tumbling]) && world.tumbler.cover == Cover::On,
-            Act::SpinEnds(3) => next(&[Stage::Ready, Stage::Tumbling]),
             Act::Cover(Cover::Off) => next(&[Stage::Closed]),
             Act::Cover(Cover::On) => true,
             Act::Bell => next(&[Stage::Tumbling, Stage::Betting]),
@@ -267,7 +266,7 @@ impl Game for StyleA {
                 OperatorAct::Unlock { .. } => !law.ground.locks.is_empty(),
                 _ => false,
             },
-            _ => world.tumbler.motion == Motion::Spinning && matches!(act, Act::SpinEnds(_)),
+            _ => false,
         }
     }
 
@@ -290,7 +289,13 @@ impl Game for StyleA {
             ),
             beyond(15, &[supervisor(OperatorAct::Amend { faces: DOUBLE })]),
             beyond(15, &[Act::Restart]),
-            beyond(5, &[technician(OperatorAct::EnterTest)]),
+            // Frozen with bets open, before the entry and after it; held back before bets open.
+            beyond(8, &[Act::Seal]),
+            beyond(13, &[Act::Turn(Contact::CabinetDoor)]),
+            beyond(15, &[Act::Seal]),
+            beyond(7, &[supervisor(OperatorAct::Lock { reason: "audit".into() })]),
+            beyond(5, &[technician(OperatorAct::EnterTest), Act::SpinBegins]),
+            beyond(4, &[Act::SpinBegins]),
             beyond(4, &[supervisor(OperatorAct::BeginOpening)]),
         ]);
         roots
