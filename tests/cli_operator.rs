@@ -19,7 +19,8 @@ use std::os::fd::OwnedFd;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex};
 use tablegate::sim::Answer;
-use tablegate::table::event::{Body, Event, OpeningCheck, ResultSource, RoundVoidedReason};
+use tablegate::table::event::{ActorKind, Body, Event, OpeningCheck, ResultSource, RoundVoidedReason};
+use tablegate::wire::message::{Contact, Level};
 use tokio::process::Child;
 use tokio::time::Instant;
 
@@ -311,6 +312,33 @@ async fn a_supervisor_amends_voids_locks_and_is_told_why_not() {
     assert_eq!(by_command, ["terminal dead"]);
     assert!(bodies(&events).any(|body| matches!(body, Body::ResultAmended(_))));
     assert!(bodies(&events).any(|body| matches!(body, Body::IncidentRecorded(_))));
+}
+
+#[tokio::test]
+async fn an_alert_is_acknowledged_by_its_name() {
+    let mut scene = Scene::new(NOWHERE);
+    scene.start().await;
+    scene.open().await;
+    scene
+        .act(&["acknowledge", "nothing"])
+        .await
+        .refused(1, "No alert nothing stands");
+    scene.dealer.terminal.turn(Contact::CabinetDoor, Level::Open).await;
+    scene
+        .until("the alert", |view| {
+            let alerts = view["situation"]["alerts"].as_array();
+            alerts.is_some_and(|alerts| alerts.iter().any(|alert| alert["alert"] == "door_open"))
+        })
+        .await;
+    scene.act(&["acknowledge", "door_open"]).await.ok();
+    let status = scene.command(&["status"]).await.ok();
+    assert!(status.contains("alert door_open, acknowledged: "), "{status}");
+    scene.act(&["acknowledge", "door_open"]).await.refused(1, "already");
+    let acknowledged = scene.events().into_iter().find_map(|event| match event.body {
+        Some(Body::AlertAcknowledged(alert)) => Some((alert.alert, event.actor.unwrap_or_default().kind())),
+        _ => None,
+    });
+    assert_eq!(acknowledged, Some(("door_open".to_owned(), ActorKind::Supervisor)));
 }
 
 #[tokio::test]

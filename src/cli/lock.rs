@@ -1,4 +1,4 @@
-//! `tablegate close`, `lock`, `unlock`, `accept-device`: a supervisor's acts on the table as a whole.
+//! `tablegate close`, `lock`, `unlock`, `accept-device`, `acknowledge`: a supervisor's acts on the table as a whole.
 
 use super::daemon::{Acting, act};
 use super::ending::Failure;
@@ -35,6 +35,16 @@ pub struct AcceptDevice {
     acting: Acting,
 }
 
+/// Say that an alert was seen.
+#[derive(Args, Debug)]
+pub struct Acknowledge {
+    /// Its name, as `tablegate status` shows it.
+    #[arg(value_name = "ALERT")]
+    alert: String,
+    #[command(flatten)]
+    acting: Acting,
+}
+
 /// Runs `close`.
 ///
 /// # Errors
@@ -67,4 +77,13 @@ pub fn unlock(unlock: Unlock) -> Result<(), Failure> {
 pub fn accept_device(accept: AcceptDevice) -> Result<(), Failure> {
     let serial_number = accept.serial;
     act(&accept.acting, Act::AcceptDevice { serial_number })
+}
+
+/// Runs `acknowledge`.
+///
+/// # Errors
+/// The refusal, in words.
+pub fn acknowledge(acknowledge: Acknowledge) -> Result<(), Failure> {
+    let alert = acknowledge.alert;
+    act(&acknowledge.acting, Act::AcknowledgeAlert { alert })
 }

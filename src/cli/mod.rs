@@ -67,6 +67,9 @@ enum Command {
     /// Accept a device whose serial number is not approved.
     #[command(after_help = "Example:\n  tablegate accept-device DT3-0042")]
     AcceptDevice(lock::AcceptDevice),
+    /// Say that an alert was seen. One that tells of what is over already ends by that; the others stand until their cause is gone.
+    #[command(after_help = "Example:\n  tablegate acknowledge event_set_aside")]
+    Acknowledge(lock::Acknowledge),
     Journal(journal::JournalCommand),
     Events(events::EventsCommand),
     /// The last rounds: presses, result, call, amendments, void reason, lamps, times.
@@ -100,6 +103,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Lock(args) => lock::lock(args),
         Command::Unlock(args) => lock::unlock(args),
         Command::AcceptDevice(args) => lock::accept_device(args),
+        Command::Acknowledge(args) => lock::acknowledge(args),
         Command::Journal(command) => journal::run(&command),
         Command::Events(command) => events::run(&command),
         Command::Recall(args) => recall::run(&args),

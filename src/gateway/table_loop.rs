@@ -189,8 +189,10 @@ impl TableLoop<'_> {
                     self.inputs.keep(std::iter::empty(), std::iter::once(notice));
                     return Err(trouble);
                 }
-                let text =
-                    format!("event {seqno} is refused by every broker and was set aside; a replay still offers it");
+                let text = format!(
+                    "event {seqno} is refused by every broker and was set aside; a replay still offers it. \
+                     Acknowledge it: tablegate acknowledge event_set_aside"
+                );
                 self.tell_table(condition_input(Condition::EventSetAside, text, true))
                     .await?;
             }

@@ -95,7 +95,7 @@ names! {
     NobodyListening = "nobody_listening", Until::Over;
     /// Another gateway uses this table's identity.
     TakenOver = "taken_over", Until::Over;
-    /// An event was set aside.
+    /// An event was set aside, and a person should know.
     EventSetAside = "event_set_aside", Until::Acknowledged;
     /// A link is odd.
     LinkOdd = "link_odd", Until::Over;

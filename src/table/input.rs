@@ -524,7 +524,7 @@ pub enum Condition {
     NobodyListening,
     /// Another gateway with this table's identity is connected.
     TakenOver,
-    /// An event was set aside.
+    /// An event was set aside: an alert until a person acknowledges it.
     EventSetAside,
     /// This device's link has had no clock relation for 10 s, or another lasting oddity (echo, wrong baud).
     LinkOdd(DeviceKind),

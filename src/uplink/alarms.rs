@@ -1,6 +1,7 @@
 //! Which conditions stand, and what the gateway has not been told yet. PURE.
 //!
 //! A condition is told once when it begins and once when it ends; one that ends before the gateway took notice is never told.
+//! That an event was set aside has no end: it is told each time, and stands at the table until a person acknowledges it.
 
 use super::Notice;
 use crate::journal::Seqno;
@@ -137,13 +138,18 @@ impl Alarms {
             });
         }
         let untold = self.standing.iter_mut().find(|(_, (_, told))| *told == Told::No);
-        untold.map(|(condition, (text, told))| {
+        let (condition, text) = untold.map(|(condition, (text, told))| {
             *told = Told::Yes;
-            Notice::Condition {
-                condition: *condition,
-                text: text.clone(),
-                standing: true,
-            }
+            (*condition, text.clone())
+        })?;
+        if condition == Condition::EventSetAside {
+            // It was over when it had happened: a person acknowledges it, and the next one is told again.
+            self.standing.remove(&condition);
+        }
+        Some(Notice::Condition {
+            condition,
+            text,
+            standing: true,
         })
     }
 }
@@ -188,6 +194,18 @@ mod tests {
         alarms.raise(Condition::TakenOver, "again");
         assert_eq!(news(&mut alarms), []);
         assert!(alarms.stands(Condition::TakenOver));
+    }
+
+    #[test]
+    fn each_event_that_is_set_aside_is_told_and_none_stands() {
+        let mut alarms = Alarms::default();
+        for _ in 0..2 {
+            alarms.raise(Condition::EventSetAside, "event 4");
+            assert_eq!(news(&mut alarms), [(Condition::EventSetAside, true)]);
+            assert!(!alarms.stands(Condition::EventSetAside));
+        }
+        alarms.clear(Condition::EventSetAside);
+        assert_eq!(news(&mut alarms), []);
     }
 
     #[test]

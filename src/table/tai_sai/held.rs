@@ -215,7 +215,8 @@ pub(crate) fn late_bell(draft: &mut Draft<'_>, rung: Uptime) {
     if !still_off || spun_since(draft) {
         draft.raise(
             alert::Name::LateBell,
-            "A bell that rang in time arrived late, and the cover is on again: the round stays as it is; a supervisor decides.",
+            "A bell that rang in time arrived late, and the cover is on again: the round stays as it is; a supervisor decides, \
+             and acknowledges this (tablegate acknowledge late_bell).",
         );
         return;
     }
