@@ -565,6 +565,20 @@ const LIMITS: &[Error] = &[
         ..NONE
     },
     Error {
+        name: "a fact cites a rule that doesn't exist",
+        says: "which the concordance doesn't know",
+        decide: |table, now, input| {
+            let mut decision = table.decide(now, input);
+            for fact in &mut decision.facts {
+                if let Body::RoundResumed(_) = fact.body {
+                    fact.rules = vec!["r99.1".into()];
+                }
+            }
+            decision
+        },
+        ..NONE
+    },
+    Error {
         name: "a person is given no answer",
         says: "answered with None",
         decide: |table, now, input| {

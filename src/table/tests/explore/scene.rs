@@ -7,11 +7,15 @@ use super::form::{Form, Formed, Key16};
 use super::law::{Law, Lights};
 use super::machine::Machine;
 use super::world::{Act, World, ms, person};
+use crate::rules::concordance;
 use crate::table::event::{Body, CheckpointRecorded, Event, Fact, GatewayStarted, GatewayStopped};
 use crate::table::input::{Contact, Cover, DeviceKind, Input, Motion, Seal};
+use crate::table::rejection;
 use crate::time::Uptime;
 use prost::Message;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
 
 /// Facts in one decision, at most.
 const MOST_FACTS: usize = 16;
@@ -359,6 +363,10 @@ impl<M: Machine, L: Law> Scene<M, L> {
 
     fn record(&mut self, fact: Fact) {
         self.seqno += 1;
+        if let Some(unknown) = fact.rules.iter().find(|rule| !is_known(rule)) {
+            self.fault
+                .get_or_insert(format!("a fact cites {unknown:?}, which the concordance doesn't know"));
+        }
         let event = Event {
             seqno: self.seqno,
             uptime_us: self.now.as_micros(),
@@ -397,6 +405,14 @@ impl<M: Machine, L: Law> Scene<M, L> {
         if decision.answer.is_some() != asked {
             self.fault = Some(format!("answered with {:?}", decision.answer));
         }
+        if let Some(Err(refused)) = &decision.answer
+            && !is_known_or_house(refused.rule)
+        {
+            self.fault = Some(format!(
+                "refused by {:?}, which the concordance doesn't know",
+                refused.rule
+            ));
+        }
         self.law.decides(input);
         for fact in decision.facts {
             self.record(fact);
@@ -431,6 +447,26 @@ fn event_of(now: Uptime, seqno: u64, checkpoint: CheckpointRecorded) -> Event {
         body: Some(Body::CheckpointRecorded(checkpoint)),
         ..Event::default()
     }
+}
+
+/// Citations that were asked for, and whether the concordance knows them: asking takes long.
+static CITED: Mutex<BTreeMap<String, bool>> = Mutex::new(BTreeMap::new());
+
+fn is_known(citation: &str) -> bool {
+    let mut cited = CITED.lock().unwrap();
+    match cited.get(citation) {
+        Some(known) => *known,
+        None => {
+            let known = concordance::look_up(citation).is_ok();
+            cited.insert(citation.to_string(), known);
+            known
+        }
+    }
+}
+
+/// A refusal may also stand on no rule, or on the table's own.
+fn is_known_or_house(citation: &str) -> bool {
+    citation.is_empty() || citation == rejection::STALE.rule || is_known(citation)
 }
 
 /// Acts of a device that is dead don't happen.
