@@ -27,6 +27,7 @@ fn picture(moment: Moment, rounds: Vec<Round>) -> Arc<Picture> {
         table: "TS-07".into(),
         game: "Tai-sai".into(),
         moment,
+        spun: None,
         rounds,
     })
 }

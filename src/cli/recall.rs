@@ -1,5 +1,7 @@
 //! `tablegate recall`: the last rounds of the table as the journal has them, to settle a question at the table.
 
+mod two_up;
+
 use super::describe::{self, actor, areas, code, moment, word};
 use super::ending::{Failure, print, print_json};
 use super::journal::{Source, open, unreadable};
@@ -10,6 +12,7 @@ use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use two_up::{Ending, TwoUpGame};
 
 /// Rounds at once at most: each is held in memory.
 const ROUNDS_MAX: u16 = 1000;
@@ -37,7 +40,8 @@ struct Round {
     first_seqno: u64,
     last_seqno: u64,
     began_at: String,
-    /// "running", "settled", "settled provisionally", "void", "abandoned".
+    /// "running", "settled", "settled provisionally", "void", "abandoned"; of two-up "spinner won", "spinner lost", "decided" (the
+    /// dealer's), "wager returned".
     outcome: String,
     void_reason: Option<String>,
     /// In the order of their entry; the last one stands.
@@ -47,6 +51,9 @@ struct Round {
     refused: Vec<Refused>,
     lamps: Lamps,
     times: Times,
+    /// What belongs to a game of two-up.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    two_up: Option<TwoUpGame>,
     /// Everything, in words, with its time.
     course: Vec<Step>,
 }
@@ -141,7 +148,7 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure
             if round == 0 {
                 continue;
             }
-            if matches!(event.body, Some(Body::RoundStarted(_))) {
+            if event.body.as_ref().is_some_and(begins) {
                 begun += 1;
             }
             rounds.entry(round).or_default().push(event);
@@ -160,6 +167,11 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure
         .collect();
     told.reverse();
     Ok(told)
+}
+
+/// The event begins a round.
+fn begins(body: &Body) -> bool {
+    matches!(body, Body::RoundStarted(_)) || two_up::begins(body)
 }
 
 fn tell(round_id: u64, events: &[Event]) -> Round {
@@ -198,6 +210,16 @@ impl Round {
         reason = "the course tells every event, whatever its kind"
     )]
     fn take(&mut self, event: &Event, body: &Body) {
+        if two_up::begins(body) {
+            self.two_up.get_or_insert_default();
+        }
+        if let Some(game) = &mut self.two_up {
+            match game.take(event, body) {
+                Ending::Unchanged => {}
+                Ending::Ended(how) => how.clone_into(&mut self.outcome),
+                Ending::GoesOn => "running".clone_into(&mut self.outcome),
+            }
+        }
         match body {
             Body::BetsClosed(closed) => self.times.bets_open_ms = measured(closed.bets_open_ms),
             Body::DiceUncovered(uncovered) => self.times.bell_to_uncover_ms = measured(uncovered.bell_to_uncover_ms),
@@ -317,6 +339,9 @@ fn text(round: &Round) -> String {
         people(&round.began_at),
         round.outcome.to_uppercase()
     );
+    if let Some(game) = &round.two_up {
+        text.push_str(&game.text());
+    }
     for result in &round.results {
         let pressed = result.pressed.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
         let how = match (result.amended, pressed.is_empty()) {

@@ -10,5 +10,5 @@ mod page;
 mod picture;
 mod server;
 
-pub use picture::{Moment, Picture, Round, Shown};
+pub use picture::{GameEnd, Lights, Moment, Picture, Round, Shown, Spun};
 pub use server::{DisplayConfig, ServeError, serve};

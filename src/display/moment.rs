@@ -1,7 +1,9 @@
 //! From the gateway's view to a picture. What the view doesn't say can't be shown.
 
-use super::picture::{Moment, Picture, Round, Shown};
+use super::picture::{GameEnd, Lights, Moment, Picture, Round, Shown, Spun};
 use crate::gateway::{RoundEnd, RoundView, TableView};
+use crate::table::input::Outcome;
+use crate::table::view::TwoUpView;
 
 impl Picture {
     /// What the display shows of this view, with at most `results` ended rounds.
@@ -11,9 +13,13 @@ impl Picture {
             table: view.table.clone(),
             game: match view.game.as_str() {
                 "tai-sai" => "Tai-sai".to_owned(),
+                "sic-bo" => "Sic-bo".to_owned(),
+                "two-up-dice" => "Two-up".to_owned(),
+                "triple-penny-two-up" => "Triple penny two-up".to_owned(),
                 other => other.to_owned(),
             },
             moment: moment(view),
+            spun: view.situation.two_up.as_ref().map(|two_up| spun(two_up, &view.game)),
             rounds: view.rounds.ended.iter().filter_map(ended).take(results).collect(),
         }
     }
@@ -39,6 +45,9 @@ fn moment(view: &TableView) -> Moment {
     }
     match state.phase.as_str() {
         "tumbling" => Moment::Tumbling,
+        "select" => Moment::Offered,
+        "choice" => Moment::SpinnerChooses,
+        "decide" => Moment::SpinnerDecides,
         "betting" => Moment::BetsOpen,
         "closed" | "landed" => Moment::NoMoreBets,
         "entered" => match view.rounds.running.as_ref().and_then(faces) {
@@ -49,7 +58,7 @@ fn moment(view: &TableView) -> Moment {
         _ => match view.rounds.ended.iter().find_map(ended).map(|round| round.shown) {
             Some(Shown::Result { faces, .. }) => Moment::LastResult { faces },
             Some(Shown::Void) => Moment::Void,
-            None => Moment::Waiting,
+            Some(Shown::Game { .. }) | None => Moment::Waiting,
         },
     }
 }
@@ -62,12 +71,35 @@ fn ended(round: &RoundView) -> Option<Round> {
             amended: round.amended,
         },
         RoundEnd::Void(_) => Shown::Void,
-        RoundEnd::Abandoned => return None,
+        RoundEnd::SpinnerWon => game(round, GameEnd::Won),
+        RoundEnd::SpinnerLost => game(round, GameEnd::Lost),
+        RoundEnd::Decided => game(round, GameEnd::House),
+        RoundEnd::Abandoned | RoundEnd::Returned => return None,
     };
     Some(Round {
         round_id: round.round_id,
         shown,
     })
+}
+
+fn game(round: &RoundView, end: GameEnd) -> Shown {
+    let spins = round.two_up.as_ref().map_or(&[][..], |game| &game.spins);
+    let last = spins.last().and_then(|name| Outcome::from_name(name));
+    Shown::Game { end, last }
+}
+
+fn spun(two_up: &TwoUpView, game: &str) -> Spun {
+    let row = |name, of, on| Lights { name, of, on };
+    let mut rows = vec![row("Heads", 3, two_up.heads), row("Tails", 3, two_up.tails)];
+    // With coins every spin is for one side.
+    if game == "two-up-dice" {
+        rows.push(row("Odds", 5, two_up.odds_run));
+    }
+    Spun {
+        outcome: two_up.outcome.as_deref().and_then(Outcome::from_name),
+        rows,
+        cards: two_up.cards.clone(),
+    }
 }
 
 /// Three faces, or nothing: half a result is none.
@@ -138,6 +170,49 @@ mod tests {
             &Moment::NoMoreBets,
         );
         check(|view| view.state.phase = "ready".into(), &Moment::Waiting);
+    }
+
+    #[test]
+    fn a_two_up_table_shows_its_last_result_and_its_lights_in_every_moment() {
+        let mut view = testing::view();
+        view.game = "two-up-dice".into();
+        view.state.mode = "open".into();
+        view.situation.two_up = Some(TwoUpView {
+            outcome: Some("odds".into()),
+            heads: 1,
+            odds_run: 2,
+            cards: vec!["odds_2".into()],
+            ..TwoUpView::default()
+        });
+        for (phase, moment) in [
+            ("select", Moment::Offered),
+            ("betting", Moment::BetsOpen),
+            ("closed", Moment::NoMoreBets),
+            ("decide", Moment::SpinnerDecides),
+        ] {
+            view.state.phase = phase.into();
+            let picture = Picture::of(&view, 20);
+            assert_eq!(picture.moment, moment);
+            let spun = picture.spun.unwrap();
+            assert_eq!(spun.outcome, Some(Outcome::Odds));
+            let on: Vec<_> = spun.rows.iter().map(|row| (row.on, row.of)).collect();
+            assert_eq!(on, [(1, 3), (0, 3), (2, 5)]);
+        }
+        view.game = "triple-penny-two-up".into();
+        assert_eq!(Picture::of(&view, 20).spun.unwrap().rows.len(), 2);
+        let mut won = round(7, &[], Some(RoundEnd::SpinnerWon));
+        won.two_up.get_or_insert_default().spins = vec!["tails".into(), "triple_heads".into()];
+        view.rounds.ended = vec![round(8, &[], Some(RoundEnd::Returned)), won];
+        let rounds = Picture::of(&view, 20).rounds;
+        let last = Some(Outcome::TripleHeads);
+        let end = GameEnd::Won;
+        assert_eq!(
+            rounds,
+            [Round {
+                round_id: 7,
+                shown: Shown::Game { end, last }
+            }]
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::picture::{Moment, Picture, Round, Shown};
+use super::picture::{GameEnd, Lights, Moment, Picture, Round, Shown, Spun, outcome_words};
 
 /// The page around the picture; nothing in it refers to another host.
 const PAGE: &str = include_str!("page.html");
@@ -23,7 +23,7 @@ pub(super) fn drawn(picture: &Picture) -> String {
     html.push_str("</span><span>");
     html.push_str(&escaped(&picture.table));
     html.push_str("</span></header>");
-    now(&mut html, &picture.moment);
+    now(&mut html, &picture.moment, picture.spun.as_ref());
     html.push_str("<ol>");
     for round in &picture.rounds {
         ended(&mut html, round);
@@ -32,7 +32,7 @@ pub(super) fn drawn(picture: &Picture) -> String {
     html
 }
 
-fn now(html: &mut String, moment: &Moment) {
+fn now(html: &mut String, moment: &Moment, spun: Option<&Spun>) {
     html.push_str("<section class=\"now ");
     html.push_str(moment.class());
     html.push_str("\"><div class=\"words\">");
@@ -49,7 +49,37 @@ fn now(html: &mut String, moment: &Moment) {
             push(html, format_args!("<div class=\"kind\">{kind}</div>"));
         }
     }
+    if let Some(spun) = spun {
+        spins(html, spun);
+    }
     html.push_str("</section>");
+}
+
+/// The last result of two-up, and the rows of its lights.
+fn spins(html: &mut String, spun: &Spun) {
+    if let Some(outcome) = spun.outcome {
+        push(
+            html,
+            format_args!("<div class=\"outcome\">{}</div>", outcome_words(outcome)),
+        );
+    }
+    html.push_str("<div class=\"lights\">");
+    for row in &spun.rows {
+        lights(html, row);
+    }
+    html.push_str("</div>");
+    for card in &spun.cards {
+        push(html, format_args!("<div class=\"card\">card: {}</div>", escaped(card)));
+    }
+}
+
+fn lights(html: &mut String, row: &Lights) {
+    push(html, format_args!("<div class=\"row\"><span>{}</span>", row.name));
+    for place in 1..=row.of {
+        let class = if place <= row.on { "light on" } else { "light" };
+        push(html, format_args!("<i class=\"{class}\"></i>"));
+    }
+    html.push_str("</div>");
 }
 
 fn ended(html: &mut String, round: &Round) {
@@ -63,6 +93,21 @@ fn ended(html: &mut String, round: &Round) {
                     "<li data-round=\"{}\"><b>{}</b><small>{a} {b} {c}{mark}</small></li>",
                     round.round_id,
                     total(faces)
+                ),
+            );
+        }
+        Shown::Game { end, last } => {
+            let (class, words) = match end {
+                GameEnd::Won => (" class=\"won\"", "won"),
+                GameEnd::Lost => ("", "lost"),
+                GameEnd::House => ("", "house"),
+            };
+            push(
+                html,
+                format_args!(
+                    "<li{class} data-round=\"{}\"><b>{words}</b><small>{}</small></li>",
+                    round.round_id,
+                    last.map_or("", outcome_words)
                 ),
             );
         }
@@ -148,6 +193,7 @@ mod tests {
             table: "TS-07".into(),
             game: "Tai-sai".into(),
             moment,
+            spun: None,
             rounds: vec![
                 Round {
                     round_id: 9,
@@ -193,6 +239,9 @@ mod tests {
             Moment::Void,
             Moment::Held,
             Moment::Stopped,
+            Moment::Offered,
+            Moment::SpinnerChooses,
+            Moment::SpinnerDecides,
         ] {
             let html = drawn(&picture(moment.clone()));
             assert!(!html.contains("class=\"die\""), "{moment:?}: {html}");
@@ -208,6 +257,37 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("<b>10</b><small>1 3 6 *</small>"), "{html}");
+    }
+
+    #[test]
+    fn two_up_shows_its_last_result_lights_and_cards() {
+        use crate::table::input::Outcome;
+        let mut picture = picture(Moment::NoMoreBets);
+        picture.spun = Some(Spun {
+            outcome: Some(Outcome::TripleTails),
+            rows: vec![Lights {
+                name: "Heads",
+                of: 3,
+                on: 2,
+            }],
+            cards: vec!["heads_2".into()],
+        });
+        picture.rounds = vec![Round {
+            round_id: 4,
+            shown: Shown::Game {
+                end: GameEnd::Won,
+                last: Some(Outcome::Heads),
+            },
+        }];
+        let html = drawn(&picture);
+        assert!(html.contains("<div class=\"outcome\">Triple tails</div>"), "{html}");
+        assert_eq!(html.matches("class=\"light on\"").count(), 2);
+        assert_eq!(html.matches("class=\"light\"").count(), 1);
+        assert!(html.contains("card: heads_2"), "{html}");
+        assert!(
+            html.contains("data-round=\"4\"><b>won</b><small>Heads</small>"),
+            "{html}"
+        );
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod store;
 mod table_loop;
 #[cfg(test)]
 pub(crate) mod testing;
+mod two_up_round;
 mod upkeep;
 pub mod view;
 mod volatile;
@@ -26,6 +27,7 @@ pub use clock::{ClockSource, SystemClock};
 pub use recorder::MAX_EVENT_BYTES;
 pub use rounds::{RoundEnd, RoundView, Rounds};
 pub use start::{Defect, Running, start};
+pub use two_up_round::TwoUpRound;
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 
 use crate::device::{LinkReport, PortConfig};

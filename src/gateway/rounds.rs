@@ -1,6 +1,7 @@
 //! The running round and those that ended last, as the events tell them: for people who look, and for the results display.
 //! Decides nothing, and is made anew from the journal at a start.
 
+use super::two_up_round::TwoUpRound;
 use super::view::word;
 use crate::table::event::{Body, Event};
 use serde::{Deserialize, Serialize};
@@ -23,8 +24,11 @@ pub struct RoundView {
     pub call: Option<String>,
     /// Ids of the winning areas.
     pub areas: Vec<String>,
-    /// The result was amended.
+    /// The result was amended; with two-up: a result was corrected.
     pub amended: bool,
+    /// What belongs to a game of two-up; `None` elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub two_up: Option<TwoUpRound>,
     /// How it ended; `None` while it runs.
     pub end: Option<RoundEnd>,
 }
@@ -37,8 +41,16 @@ pub enum RoundEnd {
     Settled,
     /// All bets went back, for this reason ("a_not_flat", "not_stated").
     Void(String),
-    /// The table closed before "no more bets".
+    /// The table closed before "no more bets"; with two-up: nobody wagered, or the table closed.
     Abandoned,
+    /// Two-up: the spinner's wager won.
+    SpinnerWon,
+    /// Two-up: the spinner's wager lost.
+    SpinnerLost,
+    /// Two-up: the game of a dealer or boxer who spun because everyone declined.
+    Decided,
+    /// Two-up with coins: the spinner stopped before any valid spin, and the wager went back.
+    Returned,
 }
 
 /// What is kept of rounds.
@@ -65,6 +77,21 @@ impl Rounds {
                     ..RoundView::default()
                 });
             }
+            Body::SpinnerSelected(_) => self.begin_two_up(event.round_id),
+            Body::SpinnerWagerPlaced(_) if !self.is_running(event.round_id) => self.begin_two_up(event.round_id),
+            Body::SpinnerWagerDecided(decided) if decided.won => self.end(event.round_id, RoundEnd::SpinnerWon),
+            Body::SpinnerWagerDecided(_) => self.end(event.round_id, RoundEnd::SpinnerLost),
+            Body::PlayersWagersDecided(decided) if decided.ends_game => self.end(event.round_id, RoundEnd::Decided),
+            Body::SpinnerChanged(changed) if !changed.dealer && self.is_running(event.round_id) => {
+                let returned = changed.wager_returned;
+                let end = if returned {
+                    RoundEnd::Returned
+                } else {
+                    RoundEnd::Abandoned
+                };
+                self.end(event.round_id, end);
+            }
+            Body::SpinCorrected(_) | Body::InvalidSpinOverruled(_) => self.take_back(event.round_id),
             Body::RoundSettled(_) => self.end(event.round_id, RoundEnd::Settled),
             Body::RoundAbandoned(_) => self.end(event.round_id, RoundEnd::Abandoned),
             Body::RoundVoided(voided) => {
@@ -84,6 +111,18 @@ impl Rounds {
         if let Some(round) = running.filter(|round| round.round_id == event.round_id) {
             round.note(body);
         }
+    }
+
+    fn is_running(&self, round_id: u64) -> bool {
+        self.running.as_ref().is_some_and(|round| round.round_id == round_id)
+    }
+
+    fn begin_two_up(&mut self, round_id: u64) {
+        self.running = Some(RoundView {
+            round_id,
+            two_up: Some(TwoUpRound::default()),
+            ..RoundView::default()
+        });
     }
 
     fn end(&mut self, round_id: u64, end: RoundEnd) {
@@ -114,6 +153,10 @@ const VOID_PREFIX: &str = "ROUND_VOIDED_REASON_";
 
 impl RoundView {
     fn note(&mut self, body: &Body) {
+        if let Some(game) = &mut self.two_up {
+            game.note(body);
+            self.amended |= matches!(body, Body::SpinCorrected(_));
+        }
         if let Body::TumblerSpun(spun) = body {
             self.spins = spun.spins;
         }
@@ -217,6 +260,82 @@ mod tests {
             (1, Body::VoidWithdrawn(VoidWithdrawn::default())),
         ]);
         assert_eq!(withdrawn.running.map(|round| round.end), Some(None));
+    }
+
+    #[test]
+    fn games_of_two_up_begin_and_end_in_their_own_ways() {
+        use crate::table::event::{
+            PlayersWagersDecided, SpinCorrected, SpinOutcome, SpinResulted, SpinnerChanged, SpinnerSelected,
+            SpinnerWagerDecided, SpinnerWagerPlaced,
+        };
+        let selected = || Body::SpinnerSelected(SpinnerSelected::default());
+        let placed = || Body::SpinnerWagerPlaced(SpinnerWagerPlaced::default());
+        let spun = |outcome: SpinOutcome| {
+            Body::SpinResulted(SpinResulted {
+                outcome: outcome.into(),
+                ..SpinResulted::default()
+            })
+        };
+        let decided = |won| {
+            Body::SpinnerWagerDecided(SpinnerWagerDecided {
+                won,
+                ..SpinnerWagerDecided::default()
+            })
+        };
+        let corrected = Body::SpinCorrected(SpinCorrected {
+            from_outcome: SpinOutcome::Tails.into(),
+            outcome: SpinOutcome::Heads.into(),
+            ..SpinCorrected::default()
+        });
+        let ends = Body::PlayersWagersDecided(PlayersWagersDecided {
+            ends_game: true,
+            ..PlayersWagersDecided::default()
+        });
+        let stopped = |wager_returned| {
+            Body::SpinnerChanged(SpinnerChanged {
+                wager_returned,
+                ..SpinnerChanged::default()
+            })
+        };
+        let rounds = fold(&[
+            (1, selected()),
+            (1, placed()),
+            (1, spun(SpinOutcome::Tails)),
+            (1, decided(false)),
+            // What followed from a wrong key is taken back with it.
+            (1, corrected),
+            (1, spun(SpinOutcome::Odds)),
+            (1, decided(true)),
+            (2, placed()),
+            (2, decided(false)),
+            (2, stopped(false)),
+            (3, selected()),
+            (3, spun(SpinOutcome::Odds)),
+            (3, ends),
+            (4, selected()),
+            (4, stopped(true)),
+            (5, selected()),
+            (5, stopped(false)),
+        ]);
+        let ended: Vec<_> = rounds
+            .ended
+            .iter()
+            .rev()
+            .map(|round| (round.round_id, round.end.clone().unwrap()))
+            .collect();
+        assert_eq!(
+            ended,
+            [
+                (1, RoundEnd::SpinnerWon),
+                (2, RoundEnd::SpinnerLost),
+                (3, RoundEnd::Decided),
+                (4, RoundEnd::Returned),
+                (5, RoundEnd::Abandoned),
+            ]
+        );
+        let first = rounds.ended.last().unwrap();
+        assert!(first.amended);
+        assert_eq!(first.two_up.as_ref().unwrap().spins, ["heads", "odds"]);
     }
 
     #[test]
