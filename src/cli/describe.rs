@@ -1,5 +1,7 @@
 //! An event as a line that a person can follow: `events`, `recall`, the demo's subscriber and `floor watch` print the same.
 
+mod two_up;
+
 use crate::table::event::{
     Actor, ActorKind, Area, BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceKind, DeviceOnline, DeviceRef,
     DiceUncovered, EntryRejected, Event, GatewayStarted, JournalFailed, JournalStarted, LampFailed,
@@ -201,55 +203,18 @@ fn happened(body: &Body) -> String {
         Body::RoundAbandoned(_) => "round abandoned before the bell, bets go back".to_owned(),
         Body::RoundSettled(settled) => round_settled(settled),
         Body::RoundReopened(_) => "round reopened, its lamps are lit again".to_owned(),
-        Body::SpinnerSelected(selected) if selected.dealer => "everyone declined: the dealer spins".to_owned(),
-        Body::SpinnerSelected(_) => "a player spins".to_owned(),
-        Body::SpinnerWagerPlaced(placed) => {
-            format!("the spinner wagers on {}", word(placed.side().as_str_name(), "SIDE_"))
-        }
-        Body::SpinResulted(spun) => format!(
-            "{} spun: heads {}, tails {}, odds in a row {}",
-            word(spun.outcome().as_str_name(), "SPIN_OUTCOME_"),
-            spun.heads,
-            spun.tails,
-            spun.odds_run
-        ),
-        Body::SpinInvalidated(invalid) => format!(
-            "spin invalid: {}",
-            word(invalid.reason().as_str_name(), "SPIN_INVALIDATED_REASON_")
-        ),
-        Body::InvalidSpinOverruled(_) => "the invalid spin is overruled: it stands".to_owned(),
-        Body::SpinCorrected(corrected) => format!(
-            "result corrected from {} to {}: heads {}, tails {}, odds in a row {}",
-            word(corrected.from_outcome().as_str_name(), "SPIN_OUTCOME_"),
-            word(corrected.outcome().as_str_name(), "SPIN_OUTCOME_"),
-            corrected.heads,
-            corrected.tails,
-            corrected.odds_run
-        ),
-        Body::PlayersWagersDecided(decided) => format!(
-            "players' wagers decided by {}",
-            word(decided.outcome().as_str_name(), "SPIN_OUTCOME_")
-        ),
-        Body::SpinnerWagerDecided(decided) => {
-            format!("the spinner's wager {}", if decided.won { "wins" } else { "loses" })
-        }
-        Body::SpinnerChanged(changed) => {
-            let reason = word(changed.reason().as_str_name(), "SPINNER_CHANGED_REASON_");
-            let who = if changed.dealer {
-                "the dealer spins until the wager is decided"
-            } else {
-                "the dice are offered on"
-            };
-            format!("spinner {reason}: {who}")
-        }
-        Body::ResultCardRequired(required) => format!(
-            "a card shows {} in place of light {}",
-            word(required.outcome().as_str_name(), "SPIN_OUTCOME_"),
-            areas(required.light.as_slice())
-        ),
-        Body::DieOffTable(off) => format!("{} off the table, {} of the set lost", off.dice, off.missing),
-        Body::DiceReplaced(replaced) if replaced.found => format!("{} found again", replaced.dice),
-        Body::DiceReplaced(_) => "a new set is placed".to_owned(),
+        Body::SpinnerSelected(selected) => two_up::spinner_selected(selected),
+        Body::SpinnerWagerPlaced(placed) => two_up::spinner_wager_placed(placed),
+        Body::SpinResulted(spun) => two_up::spin_resulted(spun),
+        Body::SpinInvalidated(invalid) => two_up::spin_invalidated(invalid),
+        Body::InvalidSpinOverruled(_) => "NO SPIN OVERRULED: the spin stands".to_owned(),
+        Body::SpinCorrected(corrected) => two_up::spin_corrected(corrected),
+        Body::PlayersWagersDecided(decided) => two_up::players_wagers_decided(decided),
+        Body::SpinnerWagerDecided(decided) => two_up::spinner_wager_decided(decided),
+        Body::SpinnerChanged(changed) => two_up::spinner_changed(changed),
+        Body::ResultCardRequired(required) => two_up::result_card_required(required),
+        Body::DieOffTable(off) => two_up::die_off_table(off),
+        Body::DiceReplaced(replaced) => two_up::dice_replaced(replaced),
     }
 }
 
@@ -379,7 +344,7 @@ fn dice_uncovered(uncovered: &DiceUncovered) -> String {
 
 fn result_entered(result: &ResultEntered) -> String {
     let source = match result.source() {
-        ResultSource::Terminal => format!(", keys {}", numbers(&result.pressed, " ")),
+        ResultSource::Terminal => format!(", keys {}", keys(&result.pressed)),
         ResultSource::Command => format!(", by command{}", also(&result.reason)),
         ResultSource::Unspecified => String::new(),
     };
@@ -394,7 +359,7 @@ fn result_entered(result: &ResultEntered) -> String {
 fn entry_rejected(rejected: &EntryRejected) -> String {
     let shown = match rejected.shown.as_slice() {
         [] => String::new(),
-        keys => format!(" {}", numbers(keys, " ")),
+        pressed => format!(" {}", keys(pressed)),
     };
     let times = if rejected.count > 1 {
         format!(", {} times", rejected.count)
@@ -527,6 +492,27 @@ pub fn moment(time: Option<&prost_types::Timestamp>) -> String {
     }
 }
 
+/// Keys as they are labelled: "1 3 6", "NEW_SPINNER HEADS"; by its number what this version doesn't know.
+#[must_use]
+pub fn keys(numbers: &[u32]) -> String {
+    let label = |number: &u32| match number {
+        16 => "HEADS".to_owned(),
+        17 => "TAILS".to_owned(),
+        18 => "ODDS".to_owned(),
+        19 => "TRIPLE_HEADS".to_owned(),
+        20 => "TRIPLE_TAILS".to_owned(),
+        21 => "NO_SPIN".to_owned(),
+        22 => "NEW_SPINNER".to_owned(),
+        23 => "SPINNER_STOPS".to_owned(),
+        24 => "RELIEVE".to_owned(),
+        25 => "OFF_TABLE".to_owned(),
+        26 => "NEW_SET".to_owned(),
+        27 => "OVERRULE".to_owned(),
+        number => number.to_string(),
+    };
+    numbers.iter().map(label).collect::<Vec<_>>().join(" ")
+}
+
 fn numbers(values: &[u32], between: &str) -> String {
     values.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
 }
@@ -562,6 +548,14 @@ fn also(text: &str) -> String {
         String::new()
     } else {
         format!(": {text}")
+    }
+}
+
+/// Not from the terminal.
+fn by_command(source: ResultSource) -> &'static str {
+    match source {
+        ResultSource::Command => ", by command",
+        ResultSource::Terminal | ResultSource::Unspecified => "",
     }
 }
 
@@ -667,6 +661,54 @@ mod tests {
                 base: None,
             }),
             "NO SPIN, round void: a_exposed_early, by the gateway",
+        );
+        check(
+            Body::SpinResulted(event::SpinResulted {
+                outcome: event::SpinOutcome::Odds.into(),
+                heads: 2,
+                odds_run: 3,
+                source: ResultSource::Command.into(),
+                ..event::SpinResulted::default()
+            }),
+            "RESULT odds: heads 2, tails 0, odds 3 in a row, by command",
+        );
+        check(
+            Body::SpinInvalidated(event::SpinInvalidated {
+                reason: event::SpinInvalidatedReason::OffTable.into(),
+                in_a_row: 2,
+                ..event::SpinInvalidated::default()
+            }),
+            "NO SPIN: off_table, 2 in a row",
+        );
+        check(
+            Body::SpinnerWagerDecided(event::SpinnerWagerDecided {
+                won: true,
+                odds: Some(Area {
+                    id: String::new(),
+                    pays: 15,
+                    per: 2,
+                }),
+                may_continue: true,
+            }),
+            "SPINNER'S WAGER WINS, pays 15 to 2, the spinner may go on",
+        );
+        check(
+            Body::SpinnerChanged(event::SpinnerChanged {
+                reason: event::SpinnerChangedReason::InvalidSpins.into(),
+                dealer: true,
+                first_three: true,
+                wager_returned: false,
+            }),
+            "spinner after three invalid spins at the beginning: the dealer spins until the wager is decided",
+        );
+        check(
+            Body::EntryRejected(EntryRejected {
+                shown: vec![22, 16],
+                code: 31,
+                text: "not now".to_owned(),
+                count: 1,
+            }),
+            "entry NEW_SPINNER HEADS refused, E31: not now",
         );
         check(
             Body::LampFailed(LampFailed {

@@ -343,7 +343,7 @@ fn text(round: &Round) -> String {
         text.push_str(&game.text());
     }
     for result in &round.results {
-        let pressed = result.pressed.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let pressed = describe::keys(&result.pressed);
         let how = match (result.amended, pressed.is_empty()) {
             (false, _) => "result ",
             (true, _) => "amended",
@@ -362,7 +362,7 @@ fn text(round: &Round) -> String {
         let _ = writeln!(text, "  pays     nothing: all bets go back");
     }
     for refused in &round.refused {
-        let shown = refused.shown.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+        let shown = describe::keys(&refused.shown);
         let times = if refused.count > 1 {
             format!(", {} times", refused.count)
         } else {

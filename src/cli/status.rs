@@ -4,8 +4,7 @@ use super::daemon::{Reach, look};
 use super::ending::{Failure, in_colour, print, print_json};
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::View;
-use crate::table::view::LockLine;
-use crate::table::view::Situation;
+use crate::table::view::{LockLine, Situation, TwoUpView};
 use crate::uplink::{UplinkReport, UplinkState};
 use clap::Args;
 use serde::Serialize;
@@ -95,6 +94,9 @@ pub fn describe_round(view: &View) -> String {
     if let Some(call) = &state.call {
         line(&mut text, format_args!("call: {call}"));
     }
+    if let Some(game) = &view.table.situation.two_up {
+        describe_two_up(&mut text, game);
+    }
     if !state.lit.is_empty() {
         line(&mut text, format_args!("lit: {}", state.lit.join(", ")));
     }
@@ -114,6 +116,47 @@ pub fn describe_round(view: &View) -> String {
         );
     }
     text
+}
+
+/// Who spins, and what was spun.
+fn describe_two_up(text: &mut String, game: &TwoUpView) {
+    let wager = match &game.wager {
+        Some(side) => format!(", wager on {side}"),
+        None => String::new(),
+    };
+    let spinner = match game.spinner.as_deref() {
+        Some("player") => "a player spins",
+        Some("dealer") => "the dealer spins, because everyone declined",
+        Some("dealer_for_player") => "the dealer spins until the player's wager is decided",
+        Some("run_out") => "the boxer spins out what lies in the bonus area",
+        Some(other) => other,
+        None => "nobody has the spin",
+    };
+    line(text, format_args!("spinner: {spinner}{wager}"));
+    if let Some(outcome) = &game.outcome {
+        let odds = match game.odds_run {
+            0 => String::new(),
+            run => format!(", odds {run} in a row"),
+        };
+        line(
+            text,
+            format_args!(
+                "last result: {}; heads {}, tails {}{odds}",
+                outcome.replace('_', " "),
+                game.heads,
+                game.tails
+            ),
+        );
+    }
+    if game.invalid_run > 0 {
+        line(text, format_args!("invalid spins in a row: {}", game.invalid_run));
+    }
+    if game.missing > 0 {
+        line(text, format_args!("lost of the set: {}", game.missing));
+    }
+    if !game.cards.is_empty() {
+        line(text, format_args!("cards stand in for: {}", game.cards.join(", ")));
+    }
 }
 
 /// What can be done now, and what happens by itself.
@@ -215,6 +258,10 @@ fn play(view: &View) -> &'static str {
         ("opening", _) => "the opening checks run",
         ("test", _) => "Test: devices are tried, nothing becomes a result",
         ("journal_failed", _) => "nothing can be recorded, so nothing may happen",
+        (_, "select") => "the spin is offered",
+        (_, "choice") => "three invalid spins: the spinner has to choose",
+        (_, "decide") => "the game is decided; who spun may stop or go on",
+        (_, "closed") if view.table.situation.two_up.is_some() => "no more bets; the spin and its result are awaited",
         (_, "ready") => "ready for the next tumble",
         (_, "tumbling") => "the dice are tumbled",
         (_, "betting") => "bets are open",

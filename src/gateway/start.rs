@@ -356,7 +356,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         run_id: run.run_id.clone(),
         started_unix_ms: run.clock.wall().as_unix_micros() / 1000,
         game: game.to_owned(),
-        style: Some(style.to_owned()),
+        style: Some(style.to_owned()).filter(|style| !style.is_empty()),
         layout: layout.to_owned(),
         state: StateView {
             mode: "self_test".to_owned(),
