@@ -198,3 +198,217 @@ fn device_in(device: &DeviceCheckpoint) -> Option<(DeviceKind, Known)> {
     };
     Some((DeviceKind::from_event(named.kind())?, known))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rules::tai_sai::{self as law, Layout};
+    use crate::table::alert::Name;
+    use crate::table::event::{
+        AlertRaised, Area, Body, CheckpointRecorded, DeviceAccepted, DeviceOnline, Event, LampFailed, RoundHeldCause,
+        RoundVoidedReason, TableLocked, TableLockedKind, TableLockedReason,
+    };
+    use crate::table::state::{ContactCount, Count, Envelope};
+    use crate::table::tai_sai::phase::{After, Entered, Held, Phase, Proof, Ready, Round};
+    use crate::time::Uptime;
+    use prost::Message;
+
+    /// No event is longer: the floor's limit.
+    const LONGEST_EVENT: usize = 8 * 1024;
+
+    fn fold(state: &mut State, device: Option<&DeviceRef>, body: Body) {
+        let envelope = Envelope {
+            at: Uptime::from_micros(u64::MAX / 2),
+            round_id: u64::MAX,
+            device,
+        };
+        state.fold(envelope, &body);
+    }
+
+    /// The longest entry of the larger layout: void by the gateway, with everything that a withdrawal needs.
+    fn longest_play() -> Phase {
+        let faces = law::outcomes()
+            .max_by_key(|faces| law::winners(*faces, Layout::Appendix2).len())
+            .unwrap();
+        let areas = law::winners(faces, Layout::Appendix2);
+        let count = Count {
+            activations: u32::MAX,
+            spins: u32::MAX,
+        };
+        let pressed: Vec<u32> = faces.map(u32::from).to_vec();
+        let round = Round {
+            id: u64::MAX,
+            game: "tai-sai".into(),
+            style: "A".into(),
+            layout: "appendix-2".into(),
+            counters: Some(count),
+            spins: u32::MAX,
+            held: Some(Held {
+                cause: RoundHeldCause::DiceDiffer,
+                pressed: pressed.clone(),
+            }),
+            resumed: (0..20)
+                .filter_map(|cause| RoundHeldCause::try_from(cause).ok())
+                .collect(),
+        };
+        let entered = Entered {
+            round,
+            pressed: pressed.clone(),
+            faces: pressed,
+            areas: areas
+                .iter()
+                .map(|area| Area {
+                    id: area.id.into(),
+                    pays: 180,
+                    per: 1,
+                })
+                .collect(),
+            lit: vec![0xff; 92],
+            call: law::call(faces),
+            entered_at: Uptime::from_micros(u64::MAX / 2),
+            proof: Proof::Waiting(Uptime::from_micros(u64::MAX / 2)),
+            fault_declared: true,
+            lamps_settled_at: Some(Uptime::from_micros(u64::MAX / 2)),
+            reopened: true,
+        };
+        Phase::Ready(Ready {
+            base: Some(count),
+            watched: true,
+            after: After::Withdrawable {
+                reason: RoundVoidedReason::AExposedEarly,
+                before: Box::new(Phase::Entered(entered)),
+            },
+        })
+    }
+
+    /// Everything stands, with the longest texts, names and numbers.
+    fn largest() -> State {
+        let mut state = State {
+            mode: Mode::Open(Play::Dice(longest_play())),
+            board_failed: true,
+            no_spin: ContactCount {
+                closings: u32::MAX,
+                boot_id: u32::MAX,
+            },
+            last_round: u64::MAX,
+            last_void: Some(LastVoid {
+                round: u64::MAX,
+                reason: RoundVoidedReason::AExposedEarly,
+            }),
+            ..State::default()
+        };
+        let text = "\u{e9}".repeat(200);
+        for name in Name::ALL {
+            let alert = name.as_str().to_owned();
+            let text = text.clone();
+            fold(&mut state, None, Body::AlertRaised(AlertRaised { alert, text }));
+        }
+        let reasons = (1..100).filter_map(|reason| TableLockedReason::try_from(reason).ok());
+        for reason in reasons {
+            for kind in [TableLockedKind::HoldNext, TableLockedKind::Freeze] {
+                let locked = TableLocked {
+                    reason: reason as i32,
+                    kind: kind as i32,
+                    text: text.clone(),
+                };
+                fold(&mut state, None, Body::TableLocked(locked));
+            }
+        }
+        for kind in [
+            DeviceKind::Tumbler,
+            DeviceKind::Terminal,
+            DeviceKind::LayoutLamps,
+            DeviceKind::ResultLights,
+        ] {
+            let device = DeviceRef {
+                kind: kind.to_event() as i32,
+                serial_number: "S".repeat(32),
+            };
+            let online = DeviceOnline {
+                boot_id: u32::MAX,
+                ..DeviceOnline::default()
+            };
+            fold(&mut state, Some(&device), Body::DeviceOnline(online));
+        }
+        for serial in 0..100 {
+            let device = DeviceRef {
+                kind: DeviceKind::Tumbler.to_event() as i32,
+                serial_number: format!("{serial:032}"),
+            };
+            let of = vec![
+                TableLockedReason::DeviceNotApproved as i32,
+                TableLockedReason::ReadsUnderCover as i32,
+            ];
+            fold(&mut state, Some(&device), Body::DeviceAccepted(DeviceAccepted { of }));
+        }
+        for id in law::areas(Layout::Appendix2) {
+            let area = Area {
+                id: (*id).to_owned(),
+                ..Area::default()
+            };
+            let failed = LampFailed {
+                area: Some(area),
+                wrongly_lit: true,
+                count: 1,
+            };
+            fold(&mut state, None, Body::LampFailed(failed));
+        }
+        state.mode = Mode::Open(Play::Dice(longest_play()));
+        state
+    }
+
+    #[test]
+    fn the_largest_state_fits_an_event_and_comes_back() {
+        let in_play = largest();
+        assert_eq!(in_play.alerts.len(), Name::ALL.len());
+        assert_eq!(in_play.failed_lamps.len(), 106);
+        let bytes = bytes_of_event(&in_play);
+        assert!(bytes <= LONGEST_EVENT, "{bytes} bytes");
+        // Not for want of trying: most of the room is used.
+        assert!(bytes > LONGEST_EVENT * 3 / 4, "{bytes} bytes");
+        assert_eq!(state(&record(&in_play)), in_play);
+
+        let mut opening = largest();
+        opening.mode = Mode::Opening(Opening::default());
+        for check in 1..20 {
+            let recorded = OpeningCheckRecorded {
+                check,
+                passed: true,
+                vouched: true,
+                text: "\u{e9}".repeat(200),
+            };
+            fold(&mut opening, None, Body::OpeningCheckRecorded(recorded));
+        }
+        let bytes = bytes_of_event(&opening);
+        assert!(bytes <= LONGEST_EVENT, "{bytes} bytes");
+        assert_eq!(state(&record(&opening)), opening);
+    }
+
+    /// A checkpoint of this state in the longest envelope.
+    fn bytes_of_event(state: &State) -> usize {
+        let event = Event {
+            site: "s".repeat(32),
+            table: "t".repeat(32),
+            journal_id: "j".repeat(36),
+            seqno: u64::MAX,
+            previous_sha256: vec![0xff; 32],
+            recorded_at: Some(prost_types::Timestamp {
+                seconds: i64::MAX,
+                nanos: i32::MAX,
+            }),
+            clock: 1,
+            run_id: "r".repeat(36),
+            uptime_us: u64::MAX,
+            body: Some(Body::CheckpointRecorded(CheckpointRecorded {
+                through_seqno: u64::MAX,
+                sha256: vec![0xff; 32],
+                state: Some(record(state)),
+                // Room for a signature by a key, in a later version.
+                key_id: "k".repeat(64),
+                signature: vec![0xff; 64],
+            })),
+            ..Event::default()
+        };
+        event.encoded_len()
+    }
+}

@@ -13,8 +13,12 @@ use crate::table::mode::{Below, Checked, Mode, Opening};
 use crate::time::Uptime;
 use std::collections::BTreeMap;
 
-/// Bytes of a text that the state keeps: with every lock and alert standing a checkpoint still fits an event (8 KiB).
+/// Bytes of a text that the state keeps, of an alert, a lock or a check. The event has it whole.
 const MOST_KEPT: usize = 120;
+
+/// Bytes that the state keeps of the texts of all alerts together, and of all locks: those that come when so much stands already are
+/// cut shorter. With everything standing at once a checkpoint still fits an event (8 KiB).
+const MOST_KEPT_TOGETHER: usize = 1_000;
 
 /// Serial numbers that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be
 /// accepted again. A table has three devices, and a few spares.
@@ -169,8 +173,9 @@ impl State {
                 game::unlocked(self, envelope, unlocked);
             }
             Body::AlertRaised(raised) => {
+                let others = self.alerts.iter().filter(|(name, _)| **name != raised.alert);
                 let alert = Alert {
-                    text: kept(&raised.text),
+                    text: kept_beside(&raised.text, others.map(|(_, alert)| alert.text.len()).sum()),
                     acknowledged: false,
                 };
                 self.alerts.insert(raised.alert.clone(), alert);
@@ -295,17 +300,12 @@ impl State {
     }
 
     fn locked(&mut self, reason: TableLockedReason, kind: TableLockedKind, text: &str) {
-        let standing = self
-            .locks
-            .iter_mut()
-            .find(|lock| lock.reason == reason && lock.kind == kind);
-        match standing {
-            Some(lock) => lock.text = kept(text),
-            None => self.locks.push(Lock {
-                reason,
-                kind,
-                text: kept(text),
-            }),
+        let is_same = |lock: &Lock| lock.reason == reason && lock.kind == kind;
+        let others = self.locks.iter().filter(|lock| !is_same(lock));
+        let text = kept_beside(text, others.map(|lock| lock.text.len()).sum());
+        match self.locks.iter_mut().find(|lock| is_same(lock)) {
+            Some(lock) => lock.text = text,
+            None => self.locks.push(Lock { reason, kind, text }),
         }
     }
 
@@ -343,9 +343,18 @@ impl State {
     }
 }
 
-/// A text as the state keeps it: the event has it whole.
+/// A text as the state keeps it.
 fn kept(text: &str) -> String {
-    let mut end = text.len().min(MOST_KEPT);
+    cut(text, MOST_KEPT)
+}
+
+/// A text as the state keeps it beside so many bytes of others.
+fn kept_beside(text: &str, others: usize) -> String {
+    cut(text, MOST_KEPT.min(MOST_KEPT_TOGETHER.saturating_sub(others)))
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut end = text.len().min(most);
     while !text.is_char_boundary(end) {
         end -= 1;
     }
