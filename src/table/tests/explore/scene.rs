@@ -178,6 +178,15 @@ impl<M: Machine, L: Law> Scene<M, L> {
                 self.world.starts_again(*kind);
                 self.greet(*kind);
             }
+            Act::UpOther => {
+                self.world.is_replaced();
+                self.greet(DeviceKind::Tumbler);
+            }
+            Act::TerminalTells => {
+                let report = self.world.terminal_report();
+                self.feed(&Input::Terminal(report));
+            }
+            Act::Clocks => self.world.clocks_related = !self.world.clocks_related,
             Act::Restart => self.restarts(),
             Act::StopAndStart => {
                 self.feed(&Input::Stopping);
@@ -197,7 +206,7 @@ impl<M: Machine, L: Law> Scene<M, L> {
             let report = self.world.tumbler_report();
             self.feed(&Input::Tumbler {
                 report,
-                happened: Some(happened),
+                happened: Some(happened).filter(|_| self.world.clocks_related),
             });
         }
     }
@@ -209,7 +218,7 @@ impl<M: Machine, L: Law> Scene<M, L> {
 
     fn keys(&mut self, act: &Act) {
         let entry = self.world.terminal.entry;
-        let pressed_at = Some(self.now);
+        let pressed_at = Some(self.now).filter(|_| self.world.clocks_related);
         match act {
             Act::Key(key) => self.press(*key),
             Act::KeysIn(keys) => {
@@ -238,7 +247,7 @@ impl<M: Machine, L: Law> Scene<M, L> {
         self.feed(&Input::Key {
             key,
             entry: self.world.terminal.entry,
-            pressed_at: Some(self.now),
+            pressed_at: Some(self.now).filter(|_| self.world.clocks_related),
             stale: false,
         });
     }
@@ -252,7 +261,7 @@ impl<M: Machine, L: Law> Scene<M, L> {
         self.feed(&Input::Entry {
             shown,
             entry: self.world.terminal.entry,
-            pressed_at: Some(self.now),
+            pressed_at: Some(self.now).filter(|_| self.world.clocks_related),
             stale: false,
         });
     }

@@ -122,6 +122,9 @@ fn deviations() -> Vec<Act> {
         Act::LampsShow(Shown::OneMore(49)),
         Act::LampsShow(Shown::All),
         Act::LampsMeasure,
+        Act::UpOther,
+        Act::TerminalTells,
+        Act::Clocks,
         Act::Restart,
         Act::StopAndStart,
         Act::Comes(Input::ReadUnderCover),
@@ -173,6 +176,9 @@ fn commands() -> Vec<Act> {
         supervisor(OperatorAct::Lock { reason: "audit".into() }),
         supervisor(OperatorAct::AcceptDevice {
             serial_number: "T-0042".into(),
+        }),
+        supervisor(OperatorAct::AcceptDevice {
+            serial_number: "T-0043".into(),
         }),
         supervisor(OperatorAct::AcknowledgeAlert {
             alert: "round_held".into(),
@@ -232,7 +238,7 @@ impl Game for StyleA {
                 display_fault_locks: false,
                 lamp_wait: Duration::from_secs(1),
             }),
-            approved_serials: None,
+            approved_serials: Some(["T-0042", "E-0007", "L-0003"].map(String::from).into()),
         }
     }
 

@@ -68,6 +68,12 @@ pub enum Act {
     Up(DeviceKind),
     /// The device was restarted and its link is back: a tumbler without its counters.
     UpAnew(DeviceKind),
+    /// Another tumbler stands in its place, with counters of its own.
+    UpOther,
+    /// The terminal is asked how it is, in mid session.
+    TerminalTells,
+    /// Devices' clocks can't be related any more, or can again.
+    Clocks,
     /// Power cut of the PC.
     Restart,
     /// The daemon stops in an orderly way, and starts again.
@@ -98,11 +104,14 @@ pub struct World {
     pub lamps: Lamps,
     /// The devices that the game has.
     pub kinds: &'static [DeviceKind],
+    /// What devices say of the time when something happened can be told in the run's time.
+    pub clocks_related: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct Tumbler {
     pub up: bool,
+    pub serial_number: &'static str,
     pub boot_id: u32,
     pub kept: bool,
     pub activations: u32,
@@ -190,6 +199,7 @@ impl World {
         World {
             tumbler: Tumbler {
                 up: false,
+                serial_number: "T-0042",
                 boot_id: 7,
                 kept: true,
                 activations: 1000,
@@ -219,6 +229,7 @@ impl World {
                 measured: true,
             },
             kinds,
+            clocks_related: true,
         }
     }
 
@@ -274,7 +285,9 @@ impl World {
             Act::LampsMeasure => self.lamps.up,
             Act::Down(kind) => self.has(*kind) && self.is_up(*kind),
             Act::Up(kind) | Act::UpAnew(kind) => self.has(*kind) && !self.is_up(*kind),
-            Act::Comes(_) | Act::Person(_, _) => true,
+            Act::UpOther => self.has(DeviceKind::Tumbler) && !tumbler.up && tumbler.serial_number == "T-0042",
+            Act::TerminalTells => self.terminal.up,
+            Act::Clocks | Act::Comes(_) | Act::Person(_, _) => true,
         }
     }
 
@@ -297,7 +310,7 @@ impl World {
             DeviceKind::Tumbler => {
                 let report = self.tumbler_report();
                 self.tumbler.kept = true;
-                ("T-0042", 0, DeviceStatus::Tumbler(report))
+                (self.tumbler.serial_number, 0, DeviceStatus::Tumbler(report))
             }
             DeviceKind::Terminal => ("E-0007", 0, DeviceStatus::Terminal(self.terminal_report())),
             DeviceKind::LayoutLamps | DeviceKind::ResultLights => {
@@ -354,6 +367,14 @@ impl World {
         }
     }
 
+    /// Another tumbler is put in place of the first.
+    pub fn is_replaced(&mut self) {
+        self.tumbler.serial_number = "T-0043";
+        self.tumbler.activations = 70;
+        self.tumbler.spins = 210;
+        self.tumbler.motion = Motion::AtRest;
+    }
+
     /// The gateway is gone: links are down, and moments of its run are told in the next one's time as its beginning.
     pub fn loses_gateway(&mut self) {
         for kind in self.kinds {
@@ -381,7 +402,7 @@ impl World {
         }
     }
 
-    fn terminal_report(&self) -> TerminalReport {
+    pub fn terminal_report(&self) -> TerminalReport {
         TerminalReport {
             shown: self.terminal.keys.clone(),
             entry: self.terminal.entry,
@@ -395,7 +416,7 @@ impl World {
             contact,
             closed: wire.closed,
             closings: wire.closings,
-            last_closed: wire.last_closed,
+            last_closed: wire.last_closed.filter(|_| self.clocks_related),
         }
     }
 
@@ -480,9 +501,12 @@ impl Formed for World {
             terminal,
             lamps,
             kinds: _,
+            clocks_related,
         } = self;
+        clocks_related.form(f);
         let Tumbler {
             up,
+            serial_number,
             boot_id: _,
             kept,
             activations: _,
@@ -495,6 +519,7 @@ impl Formed for World {
             exposed,
         } = tumbler;
         up.form(f);
+        f.text(serial_number);
         kept.form(f);
         f.byte(*motion as u8);
         f.byte(*cover as u8);
