@@ -715,6 +715,7 @@ mod tests {
                 area: Some(area("big")),
                 wrongly_lit: false,
                 count: 1,
+                reported: false,
             }),
             "LAMP of big is dark",
         );

@@ -40,8 +40,8 @@ impl Family for Dice {
         &[]
     }
 
-    fn cite(&self, body: &Body) -> &'static [Citation] {
-        citation::of(body)
+    fn cite(&self, body: &Body) -> Cow<'static, [Citation]> {
+        citation::of(body).into()
     }
 
     fn board(&self) -> &Board {
@@ -59,6 +59,13 @@ impl Family for Dice {
                     && round.style == self.config.style.name()
                     && round.layout == self.config.layout.name()
             }),
+            Play::TwoUp(_) => false,
+        }
+    }
+
+    fn voids(&self, play: &Play) -> bool {
+        match play {
+            Play::Dice(_) => true,
             Play::TwoUp(_) => false,
         }
     }
@@ -142,6 +149,11 @@ impl Family for Dice {
 
     fn tested(look: &Look<'_>) -> Option<Vec<u8>> {
         opening::tested(look)
+    }
+
+    fn tested_text(look: &Look<'_>) -> Option<String> {
+        let faces = look.seen.opening.test_faces?;
+        Some(faces.map(|face| face.to_string()).concat())
     }
 
     fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {
