@@ -276,7 +276,18 @@ async fn a_supervisor_amends_voids_locks_and_is_told_why_not() {
         .await
         .refused(2, "a_not_flat");
     scene.act(&["round", "void", "--reason", "a_not_flat"]).await.ok();
-    scene.act(&["round", "incident", "chips fell on the layout"]).await.ok();
+    scene
+        .act(&["round", "incident", "chips fell on the layout"])
+        .await
+        .refused(2, "chip_moved_by_another");
+    let recorded = scene.act(&["round", "incident", "chip_place_unknown"]).await.ok();
+    assert!(recorded.contains("settled where it lies (NZ Div 9 r4.9)"), "{recorded}");
+    let other = ["round", "incident", "other"];
+    scene.act(&other).await.refused(1, "--note");
+    scene
+        .act(&[&other[..], &["--note", "wrong chips paid"]].concat())
+        .await
+        .ok();
 
     // Locks.
     scene.act(&["lock", "--reason", ""]).await.refused(2, "1 to 200");

@@ -242,7 +242,7 @@ fn a_template_is_a_file_that_check_accepts() {
     std::fs::write(&file, &template.stdout).unwrap();
     let check = tablegate(&["config", "check", file.to_str().unwrap()], &[]);
     assert_eq!(status(&check), 0, "{}", err(&check));
-    for game in ["sic-bo", "whist"] {
+    for game in ["roulette", "whist"] {
         let other = tablegate(&["config", "template", game], &[]);
         assert_eq!(status(&other), 2);
         assert!(err(&other).contains("tai-sai"), "{}", err(&other));

@@ -18,9 +18,11 @@ use tablegate::config::keys::{
     Absent, KEYS, Key, Kind, Play, Presence, RETENTION_DAYS_MIN, SECTIONS, Section, Tables, section,
 };
 use tablegate::config::{Config, Examined, FileReader, Origin, Problem, examine, examine_text, template};
-use tablegate::rules::tai_sai::{Layout, areas};
-use tablegate::table::GameConfig;
+use tablegate::device::TumblerBuild;
+use tablegate::rules::sic_bo::machine::Tumbler;
+use tablegate::rules::tai_sai::{Layout, Style, areas};
 use tablegate::table::input::DeviceKind;
+use tablegate::table::{GameConfig, HousePolicy, SicBoConfig};
 
 /// Files by name; others aren't there.
 struct Files(BTreeMap<PathBuf, String>);
@@ -42,12 +44,18 @@ const FILE: &str = "/etc/tablegate/TS-07.toml";
 
 /// Everything that a file names is there; the lamp map is the default one written out.
 fn files() -> Files {
-    let map = areas(Layout::Appendix1)
+    let map: String = areas(Layout::Appendix1)
         .iter()
         .enumerate()
         .map(|(n, area)| format!("{area} = [{n}]\n"))
         .collect();
-    let mut files = BTreeMap::from([(PathBuf::from("/etc/tablegate/TS-07.lamps.toml"), map)]);
+    let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
+    let odds = std::fs::read_to_string(deploy.join("SB-02.paytable.toml")).unwrap();
+    let mut files = BTreeMap::from([
+        (PathBuf::from("/etc/tablegate/SB-02.lamps.toml"), map.clone()),
+        (PathBuf::from("/etc/tablegate/TS-07.lamps.toml"), map),
+        (PathBuf::from("/etc/tablegate/SB-02.paytable.toml"), odds),
+    ]);
     for name in [
         "/etc/tablegate/ca.pem",
         "/etc/tablegate/TS-07.pem",
@@ -91,7 +99,8 @@ fn file_of(play: Play, changed: &dyn Fn(&Key) -> Option<String>) -> String {
     let mut text = String::new();
     for section in play.sections() {
         writeln!(text, "[{}]", section.path).unwrap();
-        for key in KEYS.iter().filter(|key| key.section() == section.path) {
+        let of_section = KEYS.iter().filter(|key| key.section() == section.path);
+        for key in of_section.filter(|key| key.is_of(play)) {
             let own = own_value(play, key);
             if let Some(value) = changed(key).map(|value| {
                 if value == good(key) {
@@ -109,7 +118,7 @@ fn file_of(play: Play, changed: &dyn Fn(&Key) -> Option<String>) -> String {
 
 /// What makes a file one of this play, where an example would make it another's.
 fn own_value(play: Play, key: &Key) -> Option<String> {
-    (key.path == "table.game").then(|| format!("\"{}\"", play.game()))
+    play.word(key.path).map(|word| format!("\"{word}\""))
 }
 
 /// The same of a tai-sai table, style A.
@@ -123,8 +132,10 @@ fn full() -> String {
 
 /// A table that has this key.
 fn home(key: &Key) -> Play {
-    let has = |play: &&Play| section(key.section()).unwrap().presence(**play).is_some();
-    *Play::ALL.iter().find(has).expect("each key is of some table")
+    *Play::ALL
+        .iter()
+        .find(|play| key.is_of(**play))
+        .expect("each key is of some table")
 }
 
 /// The line of a key in a text made by `file_with`.
@@ -374,7 +385,7 @@ game = "tai-sai"
 colour = "red"
 
 [tai_sai]
-style = "B"
+style = "C"
 layout = "appendix-3"
 rest = 3000
 settle_after_ms = 100
@@ -462,7 +473,7 @@ fn names_that_only_look_like_sections_are_unknown() {
 
 #[test]
 fn other_games_are_refused_by_name_and_their_sections_are_not_missed() {
-    let text = "[table]\nsite = \"a\"\nid = \"b\"\ngame = \"sic-bo\"\n[sic_bo]\ntumbler = \"open\"\n[mqtt]\nbrokers = [\"mqtt://[::1]\"]\n[journal]\ndirectory = \"/j\"\n";
+    let text = "[table]\nsite = \"a\"\nid = \"b\"\ngame = \"roulette\"\n[sic_bo]\ntumbler = \"open\"\n[mqtt]\nbrokers = [\"mqtt://[::1]\"]\n[journal]\ndirectory = \"/j\"\n";
     insta::assert_snapshot!(told(&examined(text, &[]).problems));
 }
 
@@ -572,7 +583,8 @@ fn the_template_is_accepted_and_says_the_defaults(play: Play) {
     };
     assert_eq!(values(&all), values(&written));
     for section in play.sections() {
-        for key in KEYS.iter().filter(|key| key.section() == section.path) {
+        let of_section = KEYS.iter().filter(|key| key.section() == section.path);
+        for key in of_section.filter(|key| key.is_of(play)) {
             assert!(
                 template.contains(&format!("{} = ", key.name())),
                 "{} isn't in the template of {}",
@@ -597,8 +609,11 @@ fn sections_of_another_game_are_refused_and_not_missed() {
                 }
             }
             if section.presence(*play) == Some(Presence::Needed) {
-                text = file_of(*play, &|key| (key.section() != section.path).then(|| good(key)))
-                    .replace(&format!("[{}]\n", section.path), "");
+                // A section is there as soon as one below it is.
+                let stays = |key: &Key| !key.section().starts_with(section.path);
+                text = file_of(*play, &|key| stays(key).then(|| good(key)))
+                    .replace(&format!("[{}]\n", section.path), "")
+                    .replace(&format!("[{}.policy]\n", section.path), "");
             }
             if text.is_empty() {
                 continue;
@@ -629,9 +644,9 @@ fn values_reach_the_rooms_that_use_them() {
     });
     let config = accepted(&text, &[]);
     let GameConfig::TaiSai(game) = &config.gateway.game.game else {
-        panic!("another game than the file's")
+        panic!("{:?}", config.gateway.game);
     };
-    assert_eq!(game.layout, Layout::Appendix1);
+    assert_eq!((game.style, game.layout), (Style::A, Layout::Appendix1));
     assert_eq!(game.rest, Duration::from_millis(3_000));
     assert_eq!(game.settle_after, Duration::from_millis(3_000));
     assert_eq!(game.cover_settles_after, Duration::from_millis(5_000));
@@ -654,6 +669,86 @@ fn values_reach_the_rooms_that_use_them() {
     assert_eq!(config.journal.retention, Duration::from_secs(91 * 86_400));
     assert_eq!(config.journal.min_free_bytes, 64_000_000);
     assert_eq!(config.uplink.client_id, "site-table");
+}
+
+/// A sic-bo table as these lines in `[sic_bo]` make it.
+fn sic_bo(lines: &str) -> Config {
+    let text = file_of(Play::SicBoOpen, &|key| {
+        (!key.path.starts_with("sic_bo.")).then(|| good(key))
+    });
+    let text = text
+        .replace("[sic_bo.policy]\n", "")
+        .replace("[sic_bo]\n", &format!("[sic_bo]\n{lines}\n"));
+    accepted(&text, &[])
+}
+
+fn sic_bo_of(config: &Config) -> &SicBoConfig {
+    match &config.gateway.game.game {
+        GameConfig::SicBo(game) => game,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn values_of_sic_bo_reach_the_table() {
+    let config = sic_bo("tumbler = \"open\"");
+    let game = sic_bo_of(&config);
+    assert_eq!(
+        (game.tumbler, &game.paytable, game.policy),
+        (Tumbler::Open, &None, HousePolicy::default())
+    );
+    assert_eq!(game.lamp_map.len(), 50);
+    assert_eq!(game.rest, Duration::from_millis(3_000));
+    let build = |config: &Config| {
+        config
+            .ports
+            .iter()
+            .find(|p| p.kind == DeviceKind::Tumbler)
+            .unwrap()
+            .tumbler
+    };
+    assert_eq!(build(&config), TumblerBuild::Open);
+
+    let paytable = "paytable = \"/etc/tablegate/SB-02.paytable.toml\"";
+    let whole = sic_bo(&format!(
+        "tumbler = \"covered\"\n{paytable}\npolicy = {{ void = true, amend = true }}"
+    ));
+    let game = sic_bo_of(&whole);
+    assert!(game.tumbler == Tumbler::Covered && game.policy.void && game.policy.amend && !game.policy.lamps);
+    let odds = game.paytable.as_ref().unwrap().text();
+    assert!(odds.contains("\nface_6 1/1 2/1 12/1\n"), "{odds}");
+    assert_eq!(build(&whole), TumblerBuild::Covered);
+
+    let digest = |lines: &str| sic_bo(lines).gateway.config_sha256;
+    assert_ne!(
+        digest("tumbler = \"open\""),
+        digest(&format!("tumbler = \"open\"\n{paytable}"))
+    );
+    assert_eq!(
+        digest("tumbler = \"open\""),
+        digest("tumbler = \"open\"\npolicy = { void = false, lamps = false, amend = false }")
+    );
+}
+
+#[test]
+fn a_dice_cup_has_no_tumbler() {
+    let config = accepted(&file_of(Play::TaiSaiB, &|key| Some(good(key))), &[]);
+    let kinds: Vec<_> = config.ports.iter().map(|port| port.kind).collect();
+    assert_eq!(kinds, [DeviceKind::Terminal, DeviceKind::LayoutLamps]);
+}
+
+#[test]
+fn keys_of_another_table_are_refused() {
+    for play in Play::ALL {
+        let has = |key: &&Key| section(key.section()).unwrap().presence(*play).is_some();
+        for key in KEYS.iter().filter(has).filter(|key| !key.is_of(*play)) {
+            let text = file_of(*play, &|key| Some(good(key)));
+            let examined = examined(&text, &[(&key.variable(), &in_environment(&good(key)))]);
+            assert_eq!(examined.problems.len(), 1, "{}: {}", key.path, told(&examined.problems));
+            assert_eq!(examined.problems[0].key.as_deref(), Some(key.path));
+            assert!(examined.config.is_none(), "{} at {}", key.path, play.words());
+        }
+    }
 }
 
 #[test]
@@ -688,6 +783,22 @@ fn the_canonical_text_knows_what_holds_and_nothing_else() {
 #[test]
 fn example_files_are_accepted() {
     let deploy = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy");
+    for (name, play) in [
+        ("TS-07.toml", Play::TaiSaiA),
+        ("TS-08.toml", Play::TaiSaiB),
+        ("SB-01.toml", Play::SicBoCovered),
+    ] {
+        let path = deploy.join(name);
+        if std::env::var_os("TABLEGATE_WRITE_DOCS").is_some() {
+            std::fs::write(&path, template(play)).unwrap();
+        }
+        let written = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(
+            written,
+            template(play),
+            "deploy/{name} is a template: run this test with TABLEGATE_WRITE_DOCS=1"
+        );
+    }
     /// Files under `/etc/tablegate` are those of `deploy/`; secrets and certificates are there.
     struct Installed(PathBuf);
     impl FileReader for Installed {
@@ -702,7 +813,8 @@ fn example_files_are_accepted() {
     for entry in std::fs::read_dir(&deploy).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.ends_with(".toml") || name.ends_with(".lamps.toml") {
+        let is_named_by_another = name.ends_with(".lamps.toml") || name.ends_with(".paytable.toml");
+        if !name.ends_with(".toml") || is_named_by_another {
             continue;
         }
         let text = std::fs::read_to_string(&path).unwrap();
@@ -715,12 +827,17 @@ fn example_files_are_accepted() {
         seen.push(name);
     }
     seen.sort();
-    assert_eq!(seen, ["TS-07.toml", "bench.toml", "mirrored.toml", "simulated.toml"]);
-    let written = std::fs::read_to_string(deploy.join("TS-07.toml")).unwrap();
     assert_eq!(
-        written,
-        template(Play::TaiSaiA),
-        "deploy/TS-07.toml is `tablegate config template tai-sai`"
+        seen,
+        [
+            "SB-01.toml",
+            "SB-02.toml",
+            "TS-07.toml",
+            "TS-08.toml",
+            "bench.toml",
+            "mirrored.toml",
+            "simulated.toml"
+        ]
     );
 }
 
@@ -734,6 +851,17 @@ fn at(section: &Section) -> String {
         Presence::Defaults | Presence::Optional => format!("{} (may be absent)", play.words()),
     });
     format!(" At tables that play {}.", told.collect::<Vec<_>>().join(", "))
+}
+
+/// At which tables a key is that not every table of its section has.
+fn only_at(key: &Key) -> String {
+    let of_section = |play: &&Play| section(key.section()).unwrap().presence(**play).is_some();
+    let (has, not): (Vec<&Play>, Vec<&Play>) = Play::ALL.iter().filter(of_section).partition(|play| key.is_of(**play));
+    if not.is_empty() {
+        return String::new();
+    }
+    let words: Vec<_> = has.iter().map(|play| play.words()).collect();
+    format!(" Only at tables that play {}.", words.join(", "))
 }
 
 /// `docs/configuration.md` is this text. With `TABLEGATE_WRITE_DOCS=1` the test writes it.
@@ -756,7 +884,7 @@ fn the_documents_say_every_key() {
         for key in KEYS.iter().filter(|key| key.section() == section.path) {
             let value = match key.kind {
                 Kind::Text => "text".to_owned(),
-                Kind::Path if key.path == "tai_sai.lamp_map" => "path".to_owned(),
+                Kind::Path if key.doc.contains("beside this file") => "path".to_owned(),
                 Kind::Path => "path from the root".to_owned(),
                 Kind::Flag => "`true` or `false`".to_owned(),
                 Kind::Whole { min, max, unit } => format!("{min} to {max} {unit}"),
@@ -773,7 +901,14 @@ fn the_documents_say_every_key() {
                 Absent::Follows(text) => format!("`\"{text}\"`"),
                 Absent::None(_) | Absent::Usual(_) => "none".to_owned(),
             };
-            writeln!(text, "| `{}` | {value} | {absent} | {} |", key.name(), key.doc).unwrap();
+            writeln!(
+                text,
+                "| `{}` | {value} | {absent} | {}{} |",
+                key.name(),
+                key.doc,
+                only_at(key)
+            )
+            .unwrap();
         }
     }
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");

@@ -3,6 +3,7 @@
 use super::ending::{Failure, Status, print, print_json};
 use crate::config::keys::{GAMES, OTHER_GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
+use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::areas;
 use crate::table::GameConfig;
 use clap::{Args, Subcommand};
@@ -33,7 +34,9 @@ enum Command {
     #[command(after_help = "Example:\n  tablegate config show /etc/tablegate/TS-07.toml")]
     Show(File),
     /// Print a commented file for a game, accepted as it is.
-    #[command(after_help = "Example:\n  tablegate config template tai-sai > TS-07.toml")]
+    #[command(
+        after_help = "Examples:\n  tablegate config template tai-sai > TS-07.toml\n  tablegate config template tai-sai --style B > TS-08.toml\n  tablegate config template sic-bo > SB-01.toml"
+    )]
     Template(Template),
 }
 
@@ -48,8 +51,14 @@ struct File {
 
 #[derive(Args, Debug)]
 struct Template {
-    /// The game: tai-sai.
+    /// The game: tai-sai, sic-bo.
     game: String,
+    /// Of tai-sai: A, a tumbler under a cover (without this option), or B, a dice cup.
+    #[arg(long, value_name = "A|B")]
+    style: Option<String>,
+    /// Of sic-bo: the tumbler that is fitted, covered (without this option) or open.
+    #[arg(long, value_name = "covered|open")]
+    tumbler: Option<String>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -156,29 +165,44 @@ fn check(file: &Path, environment: &config::Variables, json: bool) -> Result<(),
     let Some(accepted) = &examined.config else {
         return Err(refusal(file, &examined.problems));
     };
-    let game = match &accepted.gateway.game.game {
-        GameConfig::TaiSai(game) => format!(
-            "tai-sai style {}, layout {} ({} areas)",
-            game.style.name(),
-            game.layout.name(),
-            areas(game.layout).len()
-        ),
-        GameConfig::TwoUpDice(_) => "two-up dice".to_owned(),
-        GameConfig::TriplePenny(game) => {
-            format!("triple penny two-up, results by {}", game.display.name())
-        }
-    };
     let mut text = format!(
-        "{} is accepted: table {} of {}, {game}.\n",
+        "{} is accepted: table {} of {}, {}.\n",
         file.display(),
         accepted.gateway.table,
         accepted.gateway.site,
+        what(&accepted.gateway.game.game),
     );
     for warning in examined.warnings() {
         let _ = writeln!(text, "warning: {warning}");
     }
     let _ = writeln!(text, "config_sha256 {}", hex(&accepted.gateway.config_sha256));
     print(&text)
+}
+
+/// The game in words.
+fn what(game: &GameConfig) -> String {
+    match game {
+        GameConfig::TaiSai(game) => format!(
+            "tai-sai style {}, layout {} ({} areas)",
+            game.style.name(),
+            game.layout.name(),
+            areas(game.layout).len()
+        ),
+        GameConfig::SicBo(game) => format!(
+            "sic-bo with {} tumbler, {} table of odds",
+            match game.tumbler {
+                Tumbler::Covered => "a covered",
+                Tumbler::Open => "an open",
+            },
+            if game.paytable.is_some() {
+                "with its"
+            } else {
+                "without a"
+            },
+        ),
+        GameConfig::TwoUpDice(_) => "two-up dice".to_owned(),
+        GameConfig::TriplePenny(game) => format!("triple penny two-up, results by {}", game.display.name()),
+    }
 }
 
 fn show(file: &Path, environment: &config::Variables, json: bool) -> Result<(), Failure> {
@@ -218,7 +242,8 @@ fn shown(effective: &Effective) -> String {
 
 fn print_template(template: &Template) -> Result<(), Failure> {
     let game = template.game.as_str();
-    let Some(play) = Play::ALL.iter().copied().find(|play| play.game() == game) else {
+    let of_game: Vec<_> = Play::ALL.iter().copied().filter(|play| play.game() == game).collect();
+    if of_game.is_empty() {
         let known = if OTHER_GAMES.contains(&game) {
             "is not played by this version"
         } else {
@@ -228,10 +253,26 @@ fn print_template(template: &Template) -> Result<(), Failure> {
             "{game:?} {known}; templates: {}",
             GAMES.join(", ")
         )));
+    }
+    let asked = [
+        ("tai_sai.style", template.style.as_deref()),
+        ("sic_bo.tumbler", template.tumbler.as_deref()),
+    ];
+    let fits = |play: &&Play| {
+        asked
+            .iter()
+            .all(|(key, word)| word.is_none_or(|word| play.word(key) == Some(word)))
+    };
+    let Some(play) = of_game.iter().find(fits).copied() else {
+        let words: Vec<_> = of_game.iter().map(|play| play.words()).collect();
+        return Err(Failure::usage(format!(
+            "there is no such table of {game}; templates: {}",
+            words.join(", ")
+        )));
     };
     let text = config::template(play);
     if template.json {
-        return print_json(&serde_json::json!({"game": game, "text": text}));
+        return print_json(&serde_json::json!({"game": game, "plays": play.words(), "text": text}));
     }
     print(&text)
 }

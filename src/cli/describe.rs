@@ -4,9 +4,9 @@ mod two_up;
 
 use crate::table::event::{
     Actor, ActorKind, Area, BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceKind, DeviceOnline, DeviceRef,
-    DiceUncovered, EntryRejected, Event, GatewayStarted, JournalFailed, JournalStarted, LampFailed,
-    OpeningCheckRecorded, ResultAmended, ResultEntered, ResultSource, RoundSettled, RoundStarted, RoundVoided,
-    TableUnlocked,
+    DiceUncovered, EntryRejected, Event, GatewayStarted, HousePolicy, IncidentRecorded, JournalFailed, JournalStarted,
+    LampFailed, OpeningCheckRecorded, ResultAmended, ResultEntered, ResultSource, RoundSettled, RoundStarted,
+    RoundVoided, TableUnlocked,
 };
 use crate::time::Timestamp;
 
@@ -106,6 +106,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::ResultCardRequired(_) => "result_card_required",
         Body::DieOffTable(_) => "die_off_table",
         Body::DiceReplaced(_) => "dice_replaced",
+        Body::ThrowerOffered(_) => "thrower_offered",
     }
 }
 
@@ -156,10 +157,7 @@ fn happened(body: &Body) -> String {
         Body::AlertRaised(alert) => format!("ALERT {}{}", alert.alert, also(&alert.text)),
         Body::AlertAcknowledged(alert) => format!("alert {} acknowledged", alert.alert),
         Body::AlertCleared(alert) => format!("alert {} cleared", alert.alert),
-        Body::IncidentRecorded(incident) => match incident.of_round {
-            0 => format!("incident: {}", incident.cause),
-            round => format!("incident in round {round}: {}", incident.cause),
-        },
+        Body::IncidentRecorded(recorded) => incident(recorded),
         Body::RoundStarted(started) => round_started(started),
         Body::TumblerSpun(spun) => format!(
             "tumbler at rest after {}{}",
@@ -215,6 +213,7 @@ fn happened(body: &Body) -> String {
         Body::ResultCardRequired(required) => two_up::result_card_required(required),
         Body::DieOffTable(off) => two_up::die_off_table(off),
         Body::DiceReplaced(replaced) => two_up::dice_replaced(replaced),
+        Body::ThrowerOffered(offered) => format!("dice offered to seat {}", offered.seat),
     }
 }
 
@@ -294,13 +293,63 @@ fn table_unlocked(unlocked: &TableUnlocked) -> String {
     }
 }
 
-fn round_started(started: &RoundStarted) -> String {
+fn incident(incident: &IncidentRecorded) -> String {
+    let place = match incident.of_round {
+        0 => String::new(),
+        round => format!(" in round {round}"),
+    };
+    let allows = match incident.allows.as_str() {
+        "" => String::new(),
+        allows => format!("; the law: {allows}"),
+    };
+    let note = match incident.note.as_str() {
+        "" => String::new(),
+        note => format!("; note: {note}"),
+    };
     format!(
-        "round of {} begun, layout {}{}",
+        "incident{place}: {}{}{allows}{note}",
+        incident.cause,
+        also(&incident.text)
+    )
+}
+
+fn round_started(started: &RoundStarted) -> String {
+    let style = match (started.game.as_str(), started.style.as_str()) {
+        (_, "") => String::new(),
+        ("sic-bo", tumbler) => format!(", tumbler {tumbler}"),
+        (_, style) => format!(" style {style}"),
+    };
+    let layout = match started.layout.as_str() {
+        "" => String::new(),
+        layout => format!(", layout {layout}"),
+    };
+    format!(
+        "round of {}{style} begun{layout}{}{}",
         started.game,
-        started.layout,
+        started.policy.as_ref().map(house_policy).unwrap_or_default(),
         away(started.while_away)
     )
+}
+
+/// What the house does where the rules at hand are silent.
+fn house_policy(policy: &HousePolicy) -> String {
+    let does: Vec<_> = [
+        (policy.void, "voids"),
+        (policy.lamps, "waits for lamps"),
+        (policy.amend, "amends"),
+    ]
+    .into_iter()
+    .filter_map(|(does, what)| does.then_some(what))
+    .collect();
+    if does.is_empty() {
+        return String::new();
+    }
+    format!(", the house {}", does.join(", "))
+}
+
+/// What the rules at hand don't have, and the house does.
+fn by_policy(by_policy: bool) -> &'static str {
+    if by_policy { ", by the house's policy" } else { "" }
 }
 
 fn bets_opened(opened: &BetsOpened) -> String {
@@ -330,13 +379,18 @@ fn dice_uncovered(uncovered: &DiceUncovered) -> String {
         [] => String::new(),
         faces => format!(", reader saw {}", numbers(faces, " ")),
     };
+    let what = if uncovered.at_rest {
+        "dice at rest in sight"
+    } else {
+        "cover off"
+    };
     // The time after the bell is that of the switch; the event comes when the cover counts as off.
     let counts = match u32::try_from(uncovered.off_us_before / 1000) {
         Ok(0) | Err(_) => String::new(),
         Ok(off_ms) => format!(" (off for {}, so it counts)", seconds(off_ms)),
     };
     format!(
-        "cover off{}{counts}{how}{read}{}",
+        "{what}{}{counts}{how}{read}{}",
         after(uncovered.bell_to_uncover_ms, "the bell"),
         away(uncovered.while_away)
     )
@@ -353,7 +407,12 @@ fn result_entered(result: &ResultEntered) -> String {
     } else {
         ""
     };
-    format!("RESULT {}: {}{source}{confirmed}", result.call, areas(&result.areas))
+    let thrown = after(result.bell_to_entry_ms, "the bell");
+    format!(
+        "RESULT {}: {}{source}{confirmed}{thrown}",
+        result.call,
+        areas(&result.areas)
+    )
 }
 
 fn entry_rejected(rejected: &EntryRejected) -> String {
@@ -389,18 +448,20 @@ fn lamp_failed(failed: &LampFailed) -> String {
 
 fn result_amended(amended: &ResultAmended) -> String {
     format!(
-        "RESULT AMENDED from {} to {}: {}",
+        "RESULT AMENDED from {} to {}: {}{}",
         numbers(&amended.from_faces, " "),
         amended.call,
-        areas(&amended.areas)
+        areas(&amended.areas),
+        by_policy(amended.by_policy)
     )
 }
 
 fn round_voided(voided: &RoundVoided) -> String {
     let reason = code(voided.reason().as_str_name(), "ROUND_VOIDED_REASON_");
     format!(
-        "NO SPIN, round void: {reason}{}{}",
+        "NO SPIN, round void: {reason}{}{}{}",
         by_itself(voided.automatic),
+        by_policy(voided.by_policy),
         also(&voided.text)
     )
 }
@@ -657,8 +718,7 @@ mod tests {
             Body::RoundVoided(RoundVoided {
                 reason: event::RoundVoidedReason::AExposedEarly.into(),
                 automatic: true,
-                text: String::new(),
-                base: None,
+                ..RoundVoided::default()
             }),
             "NO SPIN, round void: a_exposed_early, by the gateway",
         );
@@ -711,11 +771,20 @@ mod tests {
             "entry NEW_SPINNER HEADS refused, E31: not now",
         );
         check(
+            Body::IncidentRecorded(IncidentRecorded {
+                cause: "chip_place_unknown".to_owned(),
+                of_round: 7,
+                text: "nobody can say where a chip lay".to_owned(),
+                allows: "the wager is settled where it lies".to_owned(),
+                note: "seat 4".to_owned(),
+            }),
+            "incident in round 7: chip_place_unknown: nobody can say where a chip lay; the law: the wager is settled where it lies; note: seat 4",
+        );
+        check(
             Body::LampFailed(LampFailed {
                 area: Some(area("big")),
                 wrongly_lit: false,
                 count: 1,
-                reported: false,
             }),
             "LAMP of big is dark",
         );

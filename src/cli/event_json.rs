@@ -169,6 +169,7 @@ mod tests {
                 reason: event::TableLockedReason::LampBoard.into(),
                 kind: 99,
                 text: String::new(),
+                by_policy: false,
             })),
             ..Event::default()
         };
@@ -181,7 +182,7 @@ mod tests {
                 "site": "harbour", "table": "", "journal_id": "", "seqno": 42, "previous_sha256": "abcd",
                 "recorded_at": "2026-02-14T10:15:30.123456Z", "clock": "unsynchronised", "run_id": "", "uptime_us": 0,
                 "round_id": 0, "rules": ["NZ Div 9 r7.2"], "sha256": null,
-                "kind": "table_locked", "body": { "kind": 99, "reason": "lamp_board", "text": "" },
+                "kind": "table_locked", "body": { "by_policy": false, "kind": 99, "reason": "lamp_board", "text": "" },
             })
         );
     }

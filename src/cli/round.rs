@@ -7,6 +7,7 @@ use super::ending::{Failure, print, print_json};
 use super::status;
 use crate::control::Act;
 use crate::rules::tai_sai::VoidReason;
+use crate::table::incident::IncidentCause;
 use clap::{Args, Subcommand};
 
 /// The round: show it, and a supervisor's acts on it.
@@ -50,8 +51,10 @@ enum Command {
     /// Take back a void that the gateway declared, until the next spin.
     #[command(after_help = "Example:\n  tablegate round withdraw-void")]
     WithdrawVoid(Acting),
-    /// Record an incident.
-    #[command(after_help = "Example:\n  tablegate round incident \"chips fell on the layout\"")]
+    /// Record an incident by its code, with what the law allows for it; `rules incidents` lists them.
+    #[command(
+        after_help = "Examples:\n  tablegate round incident chip_moved_by_another --note \"seat 4, a coat sleeve\"\n  tablegate round incident other --note \"a wrong result was paid\""
+    )]
     Incident(Incident),
     /// Tai-sai with a dice cup: the dice are offered to this seat.
     #[command(after_help = "Example:\n  tablegate round offer 3")]
@@ -131,9 +134,12 @@ struct Reason {
 
 #[derive(Args, Debug)]
 struct Incident {
-    /// What happened, 1 to 200 characters.
-    #[arg(value_name = "CAUSE")]
-    cause: String,
+    /// What happened, by its code; "other" for what the law doesn't list.
+    #[arg(value_name = "CAUSE", value_parser = incident_cause)]
+    cause: &'static str,
+    /// What you add, 1 to 200 characters; needed for "other".
+    #[arg(long, value_name = "TEXT")]
+    note: Option<String>,
     #[command(flatten)]
     acting: Acting,
 }
@@ -148,6 +154,20 @@ fn void_reason(code: &str) -> Result<&'static str, String> {
         .map(|reason| format!("  {:16}  {}", reason.code(), reason.text()))
         .collect();
     Err(format!("a round can be void for these reasons:\n{}", known.join("\n")))
+}
+
+/// An incident by its code; the error lists them with their text.
+fn incident_cause(code: &str) -> Result<&'static str, String> {
+    if let Some(cause) = IncidentCause::from_code(code) {
+        return Ok(cause.code());
+    }
+    let known: Vec<_> = IncidentCause::all()
+        .map(|cause| format!("  {:24}  {}", cause.code(), cause.text()))
+        .collect();
+    Err(format!(
+        "incidents are recorded as one of these (`tablegate rules incidents GAME` says what each allows):\n{}",
+        known.join("\n")
+    ))
 }
 
 /// Runs it.
@@ -184,7 +204,10 @@ pub fn run(round: Round) -> Result<(), Failure> {
         Command::Reopen(acting) => act(&acting, Act::Reopen {}),
         Command::Resume(acting) => act(&acting, Act::Resume {}),
         Command::WithdrawVoid(acting) => act(&acting, Act::WithdrawVoid {}),
-        Command::Incident(Incident { cause, acting }) => act(&acting, Act::RecordIncident { cause }),
+        Command::Incident(Incident { cause, note, acting }) => {
+            let cause = cause.to_owned();
+            act(&acting, Act::RecordIncident { cause, note })
+        }
         Command::Offer(Offer { seat, acting }) => act(&acting, Act::Offer { seat }),
         Command::TwoUp(command) => two_up::run(command),
     }

@@ -107,7 +107,7 @@ pub fn describe_round(view: &View) -> String {
         );
     }
     if let Some(cause) = &state.held {
-        line(&mut text, format_args!("held: {}", held(cause)));
+        line(&mut text, format_args!("held: {}", held(cause, &view.table.situation)));
     }
     if state.settled_provisionally {
         line(
@@ -188,20 +188,23 @@ fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 fn describe(view: &View, paint: Paint) -> String {
     let table = &view.table;
     let mut text = String::new();
-    let style = table
-        .style
-        .as_ref()
-        .map(|style| format!(" style {style}"))
-        .unwrap_or_default();
+    let style = match (table.game.as_str(), &table.style) {
+        (_, None) => String::new(),
+        ("sic-bo", Some(tumbler)) => format!(", tumbler {tumbler}"),
+        (_, Some(style)) => format!(" style {style}"),
+    };
+    let layout = match table.layout.as_str() {
+        "" => String::new(),
+        layout => format!(", layout {layout}"),
+    };
     line(
         &mut text,
         format_args!(
-            "{} at {}: {}, {}{style}, layout {}, tablegate {}",
+            "{} at {}: {}, {}{style}{layout}, tablegate {}",
             table.table,
             table.site,
             table.state.mode.replace('_', " "),
             table.game,
-            table.layout,
             table.version
         ),
     );
@@ -249,10 +252,37 @@ fn describe(view: &View, paint: Paint) -> String {
     text
 }
 
+/// How the dice come to be seen, as far as it matters for words.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Dice {
+    /// From under a cover.
+    Covered,
+    /// In a tumbler that everybody can see.
+    Open,
+    /// Thrown from a cup.
+    Thrown,
+}
+
+impl Dice {
+    fn of(view: &View) -> Dice {
+        match (view.table.game.as_str(), view.table.style.as_deref()) {
+            ("tai-sai", Some("B")) => Dice::Thrown,
+            ("sic-bo", Some("open")) => Dice::Open,
+            _ => Dice::Covered,
+        }
+    }
+}
+
 /// What the table does now, in the trade's words.
 fn play(view: &View) -> &'static str {
     let state = &view.table.state;
     match (state.mode.as_str(), state.phase.as_str()) {
+        ("open", "ready") if Dice::of(view) != Dice::Covered => {
+            "bets open as soon as nothing holds the next round back"
+        }
+        ("open", "closed") if Dice::of(view) == Dice::Open => "no more bets; the dice are to be spun",
+        ("open", "closed") if Dice::of(view) == Dice::Thrown => "no more bets; the throw and its entry are awaited",
+        ("open", "landed") if Dice::of(view) == Dice::Open => "the dice lie at rest; the entry is awaited",
         ("self_test", _) => "the self-test has not passed",
         ("closed", _) => "the table is closed",
         ("opening", _) => "the opening checks run",
@@ -273,7 +303,7 @@ fn play(view: &View) -> &'static str {
 }
 
 /// What holds the round, and what a supervisor does.
-fn held(cause: &str) -> String {
+fn held(cause: &str, situation: &Situation) -> String {
     let what = match cause {
         "exposed_early" => "the cover came off before \"no more bets\" was known",
         "not_flat" => "a die does not lie flat",
@@ -283,12 +313,15 @@ fn held(cause: &str) -> String {
         "activity_while_away" => "the tumbler was used while it could not be watched",
         "counters_lost" => "the tumbler lost its counters, or is another one",
         "no_spin_after_uncover" => "NO SPIN was pressed after the dice were uncovered",
+        "no_spin" => "NO SPIN was called, and the rules of this game at hand have no void",
         "dice_differ" => "the dice reader saw other faces than were entered",
         other => other,
     };
-    format!(
-        "{what}. A supervisor lets the round go on (tablegate round resume) or voids it (tablegate round void --reason CODE)"
-    )
+    let voids = match situation.possible.iter().any(|act| act.command == "round void") {
+        true => " or voids it (tablegate round void --reason CODE)",
+        false => "",
+    };
+    format!("{what}. A supervisor lets the round go on (tablegate round resume){voids}")
 }
 
 /// What a lock does, why it stands, and what ends it.

@@ -1,7 +1,9 @@
 //! The one conversion from what was written to what the program may rely on. It goes on after a problem, to report all of them.
 
+use super::keys::{self, Play};
 use super::lamp_map::{self, LampMap};
 use super::layers::Layers;
+use super::paytable;
 use super::ports;
 use super::problem::{Origin, Problem};
 use super::value::shown;
@@ -12,9 +14,11 @@ use crate::device::{PortConfig, TumblerBuild};
 use crate::display::DisplayConfig;
 use crate::gateway::{ClockSource, GatewayConfig};
 use crate::journal::JournalConfig;
+use crate::rules::sic_bo::Paytable;
+use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::{Layout, Style};
 use crate::table::input::DeviceKind;
-use crate::table::{GameConfig, TableConfig, TaiSaiConfig};
+use crate::table::{GameConfig, HousePolicy, SicBoConfig, TableConfig, TaiSaiConfig};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -48,7 +52,7 @@ impl Converter<'_> {
             site: self.name("table.site", written.table.site.as_deref()),
             table: self.name("table.id", written.table.id.as_deref()),
         };
-        let game = self.tai_sai(written);
+        let game = self.game(written);
         let ports = self.ports(written, game.as_ref(), known.table.as_deref());
         let uplink = self.uplink(written, &known);
         let journal = self.journal(written);
@@ -63,7 +67,7 @@ impl Converter<'_> {
                 site: known.site?,
                 table: known.table?,
                 game: TableConfig {
-                    game: GameConfig::TaiSai(game),
+                    game,
                     approved_serials: None,
                 },
                 clock,
@@ -140,22 +144,28 @@ impl Converter<'_> {
         None
     }
 
-    fn tai_sai(&mut self, written: &Written) -> Option<TaiSaiConfig> {
+    /// The game and its settings.
+    fn game(&mut self, written: &Written) -> Option<GameConfig> {
+        let plays = self.layers.plays();
+        let [play] = plays.as_slice() else { return None };
+        match play {
+            Play::TaiSaiA => self.tai_sai(written, Style::A).map(GameConfig::TaiSai),
+            Play::TaiSaiB => self.tai_sai(written, Style::B).map(GameConfig::TaiSai),
+            Play::SicBoCovered => self.sic_bo(written, Tumbler::Covered).map(GameConfig::SicBo),
+            Play::SicBoOpen => self.sic_bo(written, Tumbler::Open).map(GameConfig::SicBo),
+        }
+    }
+
+    fn tai_sai(&mut self, written: &Written, style: Style) -> Option<TaiSaiConfig> {
         let section = &written.tai_sai;
         let layout = match section.layout.as_deref()? {
             "appendix-2" => Layout::Appendix2,
             _ => Layout::Appendix1,
         };
-        let lamp_map = match &section.lamp_map {
-            Some(path) => self.lamp_map(Path::new(path), layout),
-            None => Some(lamp_map::default(layout)),
-        };
-        // Any other style was refused with its type.
-        section.style.as_ref()?;
         Some(TaiSaiConfig {
-            style: Style::A,
+            style,
             layout,
-            lamp_map: lamp_map?,
+            lamp_map: self.lamps_of("tai_sai.lamp_map", section.lamp_map.as_deref(), layout)?,
             rest: Duration::from_millis(section.rest_ms),
             settle_after: Duration::from_millis(section.settle_after_ms),
             cover_settles_after: Duration::from_millis(section.cover_settles_after_ms),
@@ -165,34 +175,72 @@ impl Converter<'_> {
         })
     }
 
-    /// The map in the file at `path`, from the folder of the configuration unless it begins at the root.
-    fn lamp_map(&mut self, path: &Path, layout: Layout) -> Option<LampMap> {
-        let path = self.file.parent().unwrap_or(Path::new("")).join(path);
-        match self.files.read(&path) {
-            Ok(text) => lamp_map::read(&text, &path, layout, self.problems),
+    fn sic_bo(&mut self, written: &Written, tumbler: Tumbler) -> Option<SicBoConfig> {
+        let section = &written.sic_bo;
+        let lamp_map = self.lamps_of("sic_bo.lamp_map", section.lamp_map.as_deref(), Layout::Appendix1);
+        let paytable = match section.paytable.as_deref() {
+            Some(path) => Some(self.paytable(path)?),
+            None => None,
+        };
+        Some(SicBoConfig {
+            tumbler,
+            paytable,
+            policy: HousePolicy {
+                void: section.policy.void,
+                lamps: section.policy.lamps,
+                amend: section.policy.amend,
+            },
+            lamp_map: lamp_map?,
+            rest: Duration::from_millis(section.rest_ms),
+            settle_after: Duration::from_millis(section.settle_after_ms),
+            cover_settles_after: Duration::from_millis(section.cover_settles_after_ms),
+            hold_no_spin_after_uncover: section.no_spin_after_uncover == "hold",
+            lamp_wait: ports::lamp_wait(written.devices.lamps.baud),
+        })
+    }
+
+    /// The lamps of each area of the layout; of sic-bo it is the standard one, which has the same areas.
+    fn lamps_of(&mut self, key: &str, path: Option<&str>, layout: Layout) -> Option<LampMap> {
+        match path {
+            None => Some(lamp_map::default(layout)),
+            Some(path) => {
+                let text = self.named_file(key, path, "a readable file with a line an area: area = [bit, ...]")?;
+                lamp_map::read(&text, &self.beside(path), layout, self.problems)
+            }
+        }
+    }
+
+    fn paytable(&mut self, path: &str) -> Option<Paytable> {
+        let right = "a readable file with a line an area: area = \"62:1\"";
+        let text = self.named_file("sic_bo.paytable", path, right)?;
+        paytable::read(&text, &self.beside(path), self.problems)
+    }
+
+    /// A file that the configuration names: from its own folder, unless it begins at the root.
+    fn beside(&self, path: &str) -> PathBuf {
+        self.file.parent().unwrap_or(Path::new("")).join(path)
+    }
+
+    /// The text of such a file.
+    fn named_file(&mut self, key: &str, path: &str, right: &str) -> Option<String> {
+        match self.files.read(&self.beside(path)) {
+            Ok(text) => Some(text),
             Err(error) => {
-                self.error(
-                    "tai_sai.lamp_map",
-                    format!("is {}, which can't be read: {error}", shown(&path.to_string_lossy())),
-                    "a readable file with a line an area: area = [bit, ...]",
-                );
+                self.error(key, format!("is {}, which can't be read: {error}", shown(path)), right);
                 None
             }
         }
     }
 
     /// Exactly the devices that the game needs.
-    fn ports(
-        &mut self,
-        written: &Written,
-        game: Option<&TaiSaiConfig>,
-        table: Option<&str>,
-    ) -> Option<Vec<PortConfig>> {
-        let devices = [
+    fn ports(&mut self, written: &Written, game: Option<&GameConfig>, table: Option<&str>) -> Option<Vec<PortConfig>> {
+        let mut devices = vec![
             ("devices.tumbler.port", DeviceKind::Tumbler, &written.devices.tumbler),
             ("devices.terminal.port", DeviceKind::Terminal, &written.devices.terminal),
             ("devices.lamps.port", DeviceKind::LayoutLamps, &written.devices.lamps),
         ];
+        let plays = self.layers.plays();
+        devices.retain(|(key, _, _)| keys::key(key).is_some_and(|key| key.is_of_some(&plays)));
         let mut named = Vec::new();
         for (key, _, device) in &devices {
             let Some(port) = device.port.as_deref() else { continue };
@@ -209,10 +257,14 @@ impl Converter<'_> {
                 baud: device.baud,
                 table: table?.to_owned(),
                 lamps_needed: match kind {
-                    DeviceKind::LayoutLamps => lamp_map::lamps_needed(&game?.lamp_map),
+                    DeviceKind::LayoutLamps => lamp_map::lamps_needed(lamp_map::of(game?)),
                     DeviceKind::Tumbler | DeviceKind::Terminal | DeviceKind::ResultLights => 0,
                 },
-                tumbler: TumblerBuild::Covered,
+                tumbler: if plays == [Play::SicBoOpen] {
+                    TumblerBuild::Open
+                } else {
+                    TumblerBuild::Covered
+                },
             })
         };
         devices.iter().map(config).collect()

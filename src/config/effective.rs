@@ -2,13 +2,14 @@
 
 use super::convert;
 use super::keys::{Absent, KEYS};
-use super::lamp_map::LampMap;
+use super::lamp_map;
 use super::layers::Layers;
 use super::mqtt;
 use super::problem::Origin;
 use super::value::Value;
 use super::written::{Written, defaults};
-use crate::rules::tai_sai::{Layout, areas};
+use crate::rules::{sic_bo, tai_sai};
+use crate::table::{GameConfig, SicBoConfig};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
@@ -29,9 +30,9 @@ pub struct Entry {
 pub struct Effective {
     /// The values of keys.
     pub entries: Vec<Entry>,
-    /// The lamp map in use, a line an area.
+    /// What files say that the configuration names: canonical lines, since a file may change under its name.
     #[serde(skip)]
-    lamp_map: Vec<(&'static str, Vec<u16>)>,
+    named: Vec<String>,
 }
 
 impl Effective {
@@ -60,15 +61,35 @@ impl Effective {
         }
         Effective {
             entries,
-            lamp_map: Vec::new(),
+            named: Vec::new(),
         }
     }
 
-    pub(super) fn set_lamp_map(&mut self, layout: Layout, map: &LampMap) {
-        self.lamp_map = areas(layout).iter().copied().zip(map.iter().cloned()).collect();
+    /// Takes in what the game's files say: lamp map and table of odds.
+    pub(super) fn set_game(&mut self, config: &GameConfig) {
+        let (section, areas) = match config {
+            GameConfig::TaiSai(config) => ("tai_sai", tai_sai::areas(config.layout)),
+            GameConfig::SicBo(_) => ("sic_bo", sic_bo::areas()),
+            GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => return,
+        };
+        let lamps = areas.iter().zip(lamp_map::of(config));
+        self.named = lamps
+            .map(|(area, bits)| format!("{section}.lamp_map.{area} = {bits:?}"))
+            .collect();
+        if let GameConfig::SicBo(SicBoConfig {
+            paytable: Some(paytable),
+            ..
+        }) = config
+        {
+            let text = paytable.text();
+            // The first line names the game.
+            let odds = text.lines().skip(1).filter_map(|line| line.split_once(' '));
+            self.named
+                .extend(odds.map(|(area, odds)| format!("sic_bo.paytable.{area} = {odds}")));
+        }
     }
 
-    /// The effective configuration in canonical form, UTF-8: a line a value, sorted by key, defaults and lamp map included, and
+    /// The effective configuration in canonical form, UTF-8: a line a value, sorted by key, defaults and what named files say included, and
     /// nothing of where a value came from. Two configurations that act alike have the same text.
     #[must_use]
     pub fn canonical(&self) -> String {
@@ -77,9 +98,7 @@ impl Effective {
             .iter()
             .map(|entry| format!("{} = {}", entry.key, entry.value))
             .collect();
-        for (area, bits) in &self.lamp_map {
-            lines.push(format!("tai_sai.lamp_map.{area} = {bits:?}"));
-        }
+        lines.extend(self.named.iter().cloned());
         lines.sort();
         let mut text = "tablegate configuration 1\n".to_owned();
         for line in lines {

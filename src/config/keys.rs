@@ -68,29 +68,58 @@ pub enum Presence {
 pub enum Play {
     /// Tai-sai with a tumbler.
     TaiSaiA,
+    /// Tai-sai with a dice cup.
+    TaiSaiB,
+    /// Sic-bo with a covered tumbler.
+    SicBoCovered,
+    /// Sic-bo with an open tumbler.
+    SicBoOpen,
 }
 
 impl Play {
     /// Each.
-    pub const ALL: &[Play] = &[Play::TaiSaiA];
+    pub const ALL: &[Play] = &[Play::TaiSaiA, Play::TaiSaiB, Play::SicBoCovered, Play::SicBoOpen];
 
-    /// What a file with these words plays; `None`: nothing that is known.
+    /// What a file with these words can play: nothing written rules it out. None: nothing that is known.
     ///
     /// `word` gives what is written of a key.
     #[must_use]
-    pub fn of<'a>(word: &dyn Fn(&str) -> Option<&'a str>) -> Option<Play> {
-        match word("table.game")? {
-            "tai-sai" => Some(Play::TaiSaiA),
-            _ => None,
-        }
+    pub fn possible<'a>(word: &dyn Fn(&str) -> Option<&'a str>) -> Vec<Play> {
+        let fits = |(key, own): (&str, &str)| word(key).is_none_or(|written| written == own);
+        Play::ALL
+            .iter()
+            .copied()
+            .filter(|play| fits(("table.game", play.game())) && play.way().is_none_or(fits))
+            .collect()
     }
 
     /// As `[table] game` names it.
     #[must_use]
     pub fn game(self) -> &'static str {
         match self {
-            Play::TaiSaiA => "tai-sai",
+            Play::TaiSaiA | Play::TaiSaiB => "tai-sai",
+            Play::SicBoCovered | Play::SicBoOpen => "sic-bo",
         }
+    }
+
+    /// The key, and its word, that tells it from other ways to play its game; `None` where there is one only.
+    #[must_use]
+    pub fn way(self) -> Option<(&'static str, &'static str)> {
+        match self {
+            Play::TaiSaiA => Some(("tai_sai.style", "A")),
+            Play::TaiSaiB => Some(("tai_sai.style", "B")),
+            Play::SicBoCovered => Some(("sic_bo.tumbler", "covered")),
+            Play::SicBoOpen => Some(("sic_bo.tumbler", "open")),
+        }
+    }
+
+    /// The word that a key must have for this to be played; `None`: the key doesn't decide it.
+    #[must_use]
+    pub fn word(self, key: &str) -> Option<&'static str> {
+        if key == "table.game" {
+            return Some(self.game());
+        }
+        self.way().filter(|(own, _)| *own == key).map(|(_, word)| word)
     }
 
     /// For a person: "tai-sai style A".
@@ -98,6 +127,9 @@ impl Play {
     pub fn words(self) -> &'static str {
         match self {
             Play::TaiSaiA => "tai-sai style A",
+            Play::TaiSaiB => "tai-sai style B",
+            Play::SicBoCovered => "sic-bo with a covered tumbler",
+            Play::SicBoOpen => "sic-bo with an open tumbler",
         }
     }
 
@@ -137,22 +169,30 @@ impl Section {
         }
     }
 
-    /// The same where it isn't known what the table plays: then a section of some games only is nobody's.
+    /// The same where it isn't known which of these the table plays: what holds for each of them; `None` as well for none of them.
     #[must_use]
-    pub fn presence_at(&self, play: Option<Play>) -> Option<Presence> {
-        match (play, self.tables) {
-            (Some(play), _) => self.presence(play),
-            (None, Tables::Every(presence)) => Some(presence),
-            (None, Tables::Of(_)) => None,
+    pub fn presence_among(&self, plays: &[Play]) -> Option<Presence> {
+        match self.tables {
+            Tables::Every(presence) => Some(presence),
+            Tables::Of(_) => {
+                let first = self.presence(*plays.first()?);
+                first.filter(|_| plays.iter().all(|play| self.presence(*play) == first))
+            }
         }
+    }
+
+    /// None of these has it.
+    #[must_use]
+    pub fn is_out_of_place(&self, plays: &[Play]) -> bool {
+        !plays.is_empty() && plays.iter().all(|play| self.presence(*play).is_none())
     }
 }
 
 /// Games that this version plays, as `[table] game` names them.
-pub const GAMES: &[&str] = &["tai-sai"];
+pub const GAMES: &[&str] = &["tai-sai", "sic-bo"];
 
 /// Games that it knows by name only.
-pub const OTHER_GAMES: &[&str] = &["sic-bo", "two-up-dice", "triple-penny-two-up"];
+pub const OTHER_GAMES: &[&str] = &["two-up-dice", "triple-penny-two-up"];
 
 /// Never less than this: a regulator may ask that long after a game.
 pub const RETENTION_DAYS_MIN: i64 = 90;
@@ -163,6 +203,18 @@ pub const BAUD_MIN: i64 = 9_600;
 /// The fastest that USB adapters reach.
 pub const BAUD_MAX: i64 = 4_000_000;
 
+/// Keys that fewer tables have than their section.
+const FEWER: &[(&str, &[Play])] = &[
+    ("tai_sai.rest_ms", &[Play::TaiSaiA]),
+    ("tai_sai.cover_settles_after_ms", &[Play::TaiSaiA]),
+    ("sic_bo.cover_settles_after_ms", &[Play::SicBoCovered]),
+];
+
+const SIC_BO: &[(Play, Presence)] = &[
+    (Play::SicBoCovered, Presence::Needed),
+    (Play::SicBoOpen, Presence::Needed),
+];
+
 /// The sections, in the order of the template.
 pub const SECTIONS: &[Section] = &[
     Section {
@@ -172,12 +224,30 @@ pub const SECTIONS: &[Section] = &[
     },
     Section {
         path: "tai_sai",
-        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
+        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed), (Play::TaiSaiB, Presence::Needed)]),
         doc: "Tai-sai: New Zealand Division 9.",
     },
     Section {
+        path: "sic_bo",
+        tables: Tables::Of(SIC_BO),
+        doc: "Sic-bo: Queensland. Odds and irregularities stand in a text that is not at hand.",
+    },
+    Section {
+        path: "sic_bo.policy",
+        tables: Tables::Of(&[
+            (Play::SicBoCovered, Presence::Defaults),
+            (Play::SicBoOpen, Presence::Defaults),
+        ]),
+        doc: "What the house does where the rules at hand are silent. Events say that it is the house's. \
+              Can be written in [sic_bo] as policy = { void = false, lamps = false, amend = false }.",
+    },
+    Section {
         path: "devices.tumbler",
-        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
+        tables: Tables::Of(&[
+            (Play::TaiSaiA, Presence::Needed),
+            (Play::SicBoCovered, Presence::Needed),
+            (Play::SicBoOpen, Presence::Needed),
+        ]),
         doc: "The dice tumbler. A port that is missing at start is no error: the device is taken when it appears.",
     },
     Section {
@@ -187,7 +257,12 @@ pub const SECTIONS: &[Section] = &[
     },
     Section {
         path: "devices.lamps",
-        tables: Tables::Of(&[(Play::TaiSaiA, Presence::Needed)]),
+        tables: Tables::Of(&[
+            (Play::TaiSaiA, Presence::Needed),
+            (Play::TaiSaiB, Presence::Needed),
+            (Play::SicBoCovered, Presence::Needed),
+            (Play::SicBoOpen, Presence::Needed),
+        ]),
         doc: "The lamps of the layout's areas.",
     },
     Section {
@@ -220,7 +295,6 @@ pub const SECTIONS: &[Section] = &[
 /// Names that are refused with a reason of their own, and all that stands below them.
 pub const REFUSED: &[(&str, &str)] = &[
     ("metrics", "this version has no metrics; remove the section"),
-    ("sic_bo", "this version doesn't play sic-bo; it plays tai-sai"),
     ("two_up_dice", "this version doesn't play two-up; it plays tai-sai"),
     (
         "triple_penny",
@@ -235,6 +309,27 @@ pub const REFUSED: &[(&str, &str)] = &[
         "secrets never stand in the configuration; write the password to a file and name it in mqtt.password_file",
     ),
 ];
+
+/// How long a tumbler must lie still.
+const REST_MS: Kind = Kind::Whole {
+    min: 500,
+    max: 30_000,
+    unit: "ms",
+};
+
+/// From the entry to the settlement press.
+const SETTLE_AFTER_MS: Kind = Kind::Whole {
+    min: 500,
+    max: 30_000,
+    unit: "ms",
+};
+
+/// From the entry until the cover settles.
+const COVER_SETTLES_AFTER_MS: Kind = Kind::Whole {
+    min: 1_000,
+    max: 60_000,
+    unit: "ms",
+};
 
 /// The keys, section by section in the order of [`SECTIONS`].
 pub const KEYS: &[Key] = &[
@@ -258,9 +353,9 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         path: "tai_sai.style",
-        kind: Kind::OneOf(&["A"]),
+        kind: Kind::OneOf(&["A", "B"]),
         absent: Absent::Refused("\"A\""),
-        doc: "How the dice are thrown. \"A\": a tumbler under a cover. This version plays no style B (dice cup).",
+        doc: "How the dice are thrown. \"A\": a tumbler under a cover. \"B\": a dice cup; such a table has no tumbler.",
     },
     Key {
         path: "tai_sai.layout",
@@ -276,31 +371,19 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         path: "tai_sai.rest_ms",
-        kind: Kind::Whole {
-            min: 500,
-            max: 30_000,
-            unit: "ms",
-        },
+        kind: REST_MS,
         absent: Absent::Default("3000"),
         doc: "The tumbler lies still this long before bets open.",
     },
     Key {
         path: "tai_sai.settle_after_ms",
-        kind: Kind::Whole {
-            min: 500,
-            max: 30_000,
-            unit: "ms",
-        },
+        kind: SETTLE_AFTER_MS,
         absent: Absent::Default("3000"),
         doc: "The earliest settlement press after an accepted entry.",
     },
     Key {
         path: "tai_sai.cover_settles_after_ms",
-        kind: Kind::Whole {
-            min: 1_000,
-            max: 60_000,
-            unit: "ms",
-        },
+        kind: COVER_SETTLES_AFTER_MS,
         absent: Absent::Default("5000"),
         doc: "The cover lying on, this long after the accepted entry or later, settles the round provisionally.",
     },
@@ -308,13 +391,73 @@ pub const KEYS: &[Key] = &[
         path: "tai_sai.no_spin_after_uncover",
         kind: Kind::OneOf(&["hold", "void"]),
         absent: Absent::Default("\"hold\""),
-        doc: "What the dealer's \"no spin\" does once the dice were seen: \"hold\" asks a supervisor, \"void\" doesn't.",
+        doc: "What the dealer's \"no spin\" does once the dice were seen (style B: once the result is entered): \"hold\" asks a supervisor, \"void\" doesn't.",
     },
     Key {
         path: "tai_sai.display_fault_locks",
         kind: Kind::Flag,
         absent: Absent::Default("false"),
         doc: "A fault of the results display holds the next round, as r7.4 can be read.",
+    },
+    Key {
+        path: "sic_bo.tumbler",
+        kind: Kind::OneOf(&["covered", "open"]),
+        absent: Absent::Refused("\"covered\""),
+        doc: "The tumbler that is fitted. \"covered\": the dice are spun before bets close. \"open\": bets close first, and the tumbler refuses to spin until then.",
+    },
+    Key {
+        path: "sic_bo.paytable",
+        kind: Kind::Path,
+        absent: Absent::None("\"/etc/tablegate/SB-02.paytable.toml\""),
+        doc: "What the areas pay, a line an area: area = \"62:1\", a face value's for one, two and three dice; beside this file, unless its path begins at the root. Without it no odds are shown.",
+    },
+    Key {
+        path: "sic_bo.lamp_map",
+        kind: Kind::Path,
+        absent: Absent::None("\"/etc/tablegate/SB-02.lamps.toml\""),
+        doc: "Which lamps belong to which area, a line an area: area = [bit, ...]; beside this file, unless its path begins at the root. Without it one bit an area, in the order of the link protocol.",
+    },
+    Key {
+        path: "sic_bo.rest_ms",
+        kind: REST_MS,
+        absent: Absent::Default("3000"),
+        doc: "The tumbler lies still this long before bets open; an open one before its dice have landed.",
+    },
+    Key {
+        path: "sic_bo.settle_after_ms",
+        kind: SETTLE_AFTER_MS,
+        absent: Absent::Default("3000"),
+        doc: "The earliest settlement press after an accepted entry.",
+    },
+    Key {
+        path: "sic_bo.cover_settles_after_ms",
+        kind: COVER_SETTLES_AFTER_MS,
+        absent: Absent::Default("5000"),
+        doc: "The cover lying on, this long after the accepted entry or later, settles the round provisionally.",
+    },
+    Key {
+        path: "sic_bo.no_spin_after_uncover",
+        kind: Kind::OneOf(&["hold", "void"]),
+        absent: Absent::Default("\"hold\""),
+        doc: "Where the house voids: what the dealer's \"no spin\" does once the dice were seen: \"hold\" asks a supervisor, \"void\" doesn't.",
+    },
+    Key {
+        path: "sic_bo.policy.void",
+        kind: Kind::Flag,
+        absent: Absent::Default("false"),
+        doc: "A round can be void, for the reasons of a tumbler that New Zealand Division 9 has. Without it \"no spin\" holds the round.",
+    },
+    Key {
+        path: "sic_bo.policy.lamps",
+        kind: Kind::Flag,
+        absent: Absent::Default("false"),
+        doc: "Settlement waits until the lamps are confirmed, and a lamp's fault holds the next round.",
+    },
+    Key {
+        path: "sic_bo.policy.amend",
+        kind: Kind::Flag,
+        absent: Absent::Default("false"),
+        doc: "A supervisor can amend a result before settlement.",
     },
     port(
         "devices.tumbler.port",
@@ -514,6 +657,21 @@ pub fn keys_of(section: &'static str) -> impl Iterator<Item = &'static Key> {
 }
 
 impl Key {
+    /// A table that plays this has it, or may have.
+    #[must_use]
+    pub fn is_of(&self, play: Play) -> bool {
+        match FEWER.iter().find(|(path, _)| *path == self.path) {
+            Some((_, plays)) => plays.contains(&play),
+            None => section(self.section()).is_some_and(|section| section.presence(play).is_some()),
+        }
+    }
+
+    /// Some of these has it, or may have; also when it isn't known what is played.
+    #[must_use]
+    pub fn is_of_some(&self, plays: &[Play]) -> bool {
+        plays.is_empty() || plays.iter().any(|play| self.is_of(*play))
+    }
+
     /// The section that it stands in.
     #[must_use]
     pub fn section(&self) -> &'static str {

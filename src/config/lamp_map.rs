@@ -4,6 +4,7 @@ use super::names::nearest_of;
 use super::problem::{Origin, Problem};
 use super::value::shown;
 use crate::rules::tai_sai::{Layout, areas};
+use crate::table::GameConfig;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::de::{DeTable, DeValue};
@@ -20,9 +21,19 @@ pub fn default(layout: Layout) -> LampMap {
     (0_u16..).take(areas(layout).len()).map(|bit| vec![bit]).collect()
 }
 
+/// The map of a game; empty for one that has its lights where the link protocol puts them.
+#[must_use]
+pub fn of(game: &GameConfig) -> &[Vec<u16>] {
+    match game {
+        GameConfig::TaiSai(config) => &config.lamp_map,
+        GameConfig::SicBo(config) => &config.lamp_map,
+        GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => &[],
+    }
+}
+
 /// How many lamps a device needs to show this map.
 #[must_use]
-pub fn lamps_needed(map: &LampMap) -> u32 {
+pub fn lamps_needed(map: &[Vec<u16>]) -> u32 {
     map.iter().flatten().max().map_or(0, |bit| u32::from(*bit) + 1)
 }
 

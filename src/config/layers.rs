@@ -232,23 +232,26 @@ impl Layers {
         self.environment.get(key).or_else(|| self.file.get(key))
     }
 
-    /// What the table plays; `None` when that isn't written, or is wrong.
-    pub fn play(&self) -> Option<Play> {
-        Play::of(&|key| match self.written(key) {
+    /// What the table can play by what is written; nothing when its game is wrong.
+    pub fn plays(&self) -> Vec<Play> {
+        if self.is_wrong("table.game") {
+            return Vec::new();
+        }
+        Play::possible(&|key| match self.written(key) {
             Some((Value::Text(word), _)) => Some(word.as_str()),
             Some((Value::Flag(_) | Value::Whole(_) | Value::Texts(_), _)) | None => None,
         })
     }
 
     fn report_missing(&self, origin: &Origin, problems: &mut Vec<Problem>) {
-        let play = self.play();
+        let plays = self.plays();
         for section in SECTIONS {
             let there = self.has_section(section.path);
-            let presence = section.presence_at(play);
-            if let (Some(play), None, true) = (play, presence, there) {
-                problems.push(out_of_place(self.place_of(section.path, origin), section.path, play));
-            } else if !there && presence == Some(Presence::Needed) {
+            if there && section.is_out_of_place(&plays) {
+                problems.push(out_of_place(self.place_of(section.path, origin), section.path, &plays));
+            } else if !there && section.presence_among(&plays) == Some(Presence::Needed) {
                 let needed: Vec<_> = keys::keys_of(section.path)
+                    .filter(|key| key.is_of_some(&plays))
                     .filter_map(|key| match key.absent {
                         Absent::Refused(example) => Some(format!("{} = {example}", key.name())),
                         Absent::Default(_) | Absent::Follows(_) | Absent::None(_) | Absent::Usual(_) => None,
@@ -262,6 +265,21 @@ impl Layers {
                 ));
             } else if there {
                 self.report_missing_keys(section.path, origin, problems);
+                self.report_odd_keys(section.path, &plays, problems);
+            }
+        }
+    }
+
+    /// Keys of a section that the table has, and that are of other tables.
+    fn report_odd_keys(&self, section: &'static str, plays: &[Play], problems: &mut Vec<Problem>) {
+        for key in keys::keys_of(section).filter(|key| !key.is_of_some(plays)) {
+            if let Some((_, origin)) = self.written(key.path) {
+                problems.push(Problem::error(
+                    origin.clone(),
+                    key.path,
+                    format!("is no key of a table that plays {}", words(plays)),
+                    "without it",
+                ));
             }
         }
     }
@@ -291,22 +309,28 @@ impl Layers {
 }
 
 /// A section that another game's table has.
-fn out_of_place(origin: Origin, section: &str, play: Play) -> Problem {
-    let words = play.words();
-    let devices: Vec<_> = play
-        .sections()
+fn out_of_place(origin: Origin, section: &str, plays: &[Play]) -> Problem {
+    let devices: Vec<_> = SECTIONS
+        .iter()
+        .filter(|section| !section.is_out_of_place(plays))
         .filter_map(|section| section.path.strip_prefix("devices."))
         .collect();
     Problem::error(
         origin,
         section,
-        format!("is no section of a table that plays {words}"),
+        format!("is no section of a table that plays {}", words(plays)),
         if section.starts_with("devices.") {
             format!("the devices of such a table alone: {}", devices.join(", "))
         } else {
             "without it, or [table] with the game that it is of".to_owned()
         },
     )
+}
+
+/// For a person: "tai-sai style A or tai-sai style B".
+fn words(plays: &[Play]) -> String {
+    let words: Vec<_> = plays.iter().map(|play| play.words()).collect();
+    words.join(" or ")
 }
 
 /// What would be right for this key, with what this version doesn't do.
@@ -317,7 +341,6 @@ fn right(key: &Key) -> String {
             key.right(),
             keys::OTHER_GAMES.join(" and no ")
         ),
-        "tai_sai.style" => format!("{}; this version plays no style B (dice cup)", key.right()),
         "mqtt.brokers" | "mqtt.response_prefixes" => format!("a list of texts, {}", key.right()),
         _ => key.right(),
     }

@@ -33,7 +33,6 @@ use crate::device::PortConfig;
 use crate::display::DisplayConfig;
 use crate::gateway::GatewayConfig;
 use crate::journal::JournalConfig;
-use crate::table::GameConfig;
 use crate::uplink::UplinkConfig;
 use convert::Converter;
 use std::ffi::OsString;
@@ -200,10 +199,7 @@ pub fn examine_text(text: &str, path: &Path, environment: &Variables, files: &dy
     problems.sort_by(|a, b| (a.severity, &a.origin, &a.key).cmp(&(b.severity, &b.origin, &b.key)));
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let config = config.filter(|_| !refused).map(|mut config| {
-        match &config.gateway.game.game {
-            GameConfig::TaiSai(game) => effective.set_lamp_map(game.layout, &game.lamp_map),
-            GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => {}
-        }
+        effective.set_game(&config.gateway.game.game);
         config.gateway.config_sha256 = effective.sha256();
         config
     });

@@ -13,14 +13,14 @@ pub fn of(play: Play) -> String {
     comment(
         &mut text,
         &format!(
-            "tablegate: a {} table. The file's name without .toml is the instance: tablegate@INSTANCE.",
-            play.game()
+            "tablegate: a table of {}. The file's name without .toml is the instance: tablegate@INSTANCE.",
+            play.words()
         ),
     );
     comment(
         &mut text,
         "Lines that are commented out show what holds without them, or an example after \"for example\". \
-         An environment variable overrules a line: tai_sai.rest_ms is TABLEGATE__TAI_SAI__REST_MS; lists are separated by commas. \
+         An environment variable overrules a line: journal.min_free_mb is TABLEGATE__JOURNAL__MIN_FREE_MB; lists are separated by commas. \
          Check with: tablegate config check FILE",
     );
     for section in play.sections() {
@@ -32,7 +32,7 @@ pub fn of(play: Play) -> String {
         };
         // Writing to a String can't fail.
         let _ = writeln!(text, "{out}[{}]", section.path);
-        for key in keys_of(section.path) {
+        for key in keys_of(section.path).filter(|key| key.is_of(play)) {
             line(&mut text, key, play, out);
         }
     }
@@ -50,12 +50,12 @@ fn line(text: &mut String, key: &Key, play: Play, out: &str) {
         | super::keys::Kind::Texts => key.doc.to_owned(),
     };
     comment(text, &doc);
-    let written = match key.absent {
-        Absent::Refused(_) if key.path == "table.game" => format!("{out}{name} = \"{}\"", play.game()),
-        Absent::Refused(example) | Absent::Usual(example) => format!("{out}{name} = {example}"),
-        Absent::Default(default) => format!("# {name} = {default}"),
-        Absent::Follows(rule) => format!("# {name} = \"{rule}\""),
-        Absent::None(example) => format!("# for example: {name} = {example}"),
+    let written = match (play.word(key.path), key.absent) {
+        (Some(word), _) => format!("{out}{name} = \"{word}\""),
+        (None, Absent::Refused(example) | Absent::Usual(example)) => format!("{out}{name} = {example}"),
+        (None, Absent::Default(default)) => format!("# {name} = {default}"),
+        (None, Absent::Follows(rule)) => format!("# {name} = \"{rule}\""),
+        (None, Absent::None(example)) => format!("# for example: {name} = {example}"),
     };
     // Writing to a String can't fail.
     let _ = writeln!(text, "{written}");

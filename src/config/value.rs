@@ -129,7 +129,7 @@ const SECRET_FILES: &[&str] = &["mqtt.key", "mqtt.password_file"];
 
 /// Keys whose file is delivered with the configuration: one that doesn't begin at the root stands beside it. Everything else is
 /// found from the root, because the daemon's own folder is no place to look for anything.
-const BESIDE_THE_FILE: &[&str] = &["tai_sai.lamp_map"];
+const BESIDE_THE_FILE: &[&str] = &["tai_sai.lamp_map", "sic_bo.lamp_map", "sic_bo.paytable"];
 
 /// The longest text that is taken: far above any name, far below what would hurt.
 const TEXT_MAX: usize = 4_096;

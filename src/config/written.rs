@@ -14,6 +14,7 @@ use serde::Deserialize;
 pub struct Written {
     pub table: Table,
     pub tai_sai: TaiSai,
+    pub sic_bo: SicBo,
     pub devices: Devices,
     pub mqtt: Mqtt,
     pub journal: Journal,
@@ -41,6 +42,27 @@ pub struct TaiSai {
     pub cover_settles_after_ms: u64,
     pub no_spin_after_uncover: String,
     pub display_fault_locks: bool,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SicBo {
+    pub tumbler: Option<String>,
+    pub paytable: Option<String>,
+    pub lamp_map: Option<String>,
+    pub rest_ms: u64,
+    pub settle_after_ms: u64,
+    pub cover_settles_after_ms: u64,
+    pub no_spin_after_uncover: String,
+    pub policy: Policy,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Policy {
+    pub void: bool,
+    pub lamps: bool,
+    pub amend: bool,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
@@ -150,15 +172,15 @@ impl Source for Typed {
 /// Defaults of every section that is there; of an optional section, and of one that the game doesn't have, only when it is written.
 #[must_use]
 pub fn defaults(layers: &Layers) -> Vec<(&'static str, Value)> {
-    let play = layers.play();
+    let plays = layers.plays();
     let always = |section: &Section| {
         section
-            .presence_at(play)
+            .presence_among(&plays)
             .is_some_and(|presence| presence != Presence::Optional)
     };
     let there = |path: &str| layers.has_section(path) || section(path).is_some_and(always);
     KEYS.iter()
-        .filter(|key| there(key.section()))
+        .filter(|key| there(key.section()) && key.is_of_some(&plays))
         .filter_map(|key| match key.absent {
             Absent::Default(text) => Some((key.path, from_default(key, text)?)),
             Absent::Refused(_) | Absent::Follows(_) | Absent::None(_) | Absent::Usual(_) => None,

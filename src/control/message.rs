@@ -3,6 +3,7 @@
 use super::two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName, invalid_reason};
 use crate::gateway::View;
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
+use crate::table::incident::IncidentCause;
 use crate::table::input::{OperatorAct, Side};
 use serde::{Deserialize, Serialize};
 
@@ -111,7 +112,10 @@ pub enum Act {
     Resume {},
     WithdrawVoid {},
     RecordIncident {
+        /// A code like `chip_moved_by_another`.
         cause: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        note: Option<String>,
     },
     Lock {
         reason: String,
@@ -216,6 +220,18 @@ pub enum ActError {
         /// What was given.
         code: String,
     },
+    /// No incident that is known.
+    #[error("\"{cause}\" is no incident that is known; the causes are {}", incidents())]
+    Incident {
+        /// What was given.
+        cause: String,
+    },
+}
+
+/// Codes of incidents, for a message.
+fn incidents() -> String {
+    let codes: Vec<_> = IncidentCause::all().map(IncidentCause::code).collect();
+    codes.join(", ")
 }
 
 /// Characters of a text that is recorded: an event stays small, and a sentence is enough.
@@ -268,8 +284,9 @@ impl TryFrom<Act> for OperatorAct {
             Act::Reopen {} => OperatorAct::Reopen,
             Act::Resume {} => OperatorAct::Resume,
             Act::WithdrawVoid {} => OperatorAct::WithdrawVoid,
-            Act::RecordIncident { cause } => OperatorAct::RecordIncident {
-                cause: sentence("the cause", cause)?,
+            Act::RecordIncident { cause, note } => OperatorAct::RecordIncident {
+                cause: IncidentCause::from_code(&cause).ok_or(ActError::Incident { cause })?,
+                note: note.map(|note| sentence("the note", note)).transpose()?,
             },
             Act::Lock { reason } => OperatorAct::Lock {
                 reason: sentence("the reason", reason)?,

@@ -232,6 +232,7 @@ pub(super) fn game_words(config: &TableConfig) -> (&'static str, &'static str, &
         GameConfig::TaiSai(tai_sai) => ("tai-sai", tai_sai.style.name(), tai_sai.layout.name()),
         GameConfig::TwoUpDice(_) => ("two-up-dice", "", ""),
         GameConfig::TriplePenny(_) => ("triple-penny-two-up", "", ""),
+        GameConfig::SicBo(sic_bo) => ("sic-bo", sic_bo.tumbler.name(), ""),
     }
 }
 

@@ -49,7 +49,6 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
                 area: area.clone(),
                 wrongly_lit: failed.wrongly_lit,
                 round_id: failed.round,
-                reported: failed.reported,
             })
             .collect(),
         board_failed: state.board_failed,
@@ -93,7 +92,6 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
                 let lamp = FailedLamp {
                     wrongly_lit: failed.wrongly_lit,
                     round: failed.round_id,
-                    reported: failed.reported,
                 };
                 (failed.area.clone(), lamp)
             })
@@ -167,6 +165,7 @@ fn lock_out(lock: &Lock) -> TableLocked {
         reason: lock.reason as i32,
         kind: lock.kind as i32,
         text: lock.text.clone(),
+        by_policy: false,
     }
 }
 
@@ -312,6 +311,7 @@ mod tests {
                     reason: reason as i32,
                     kind: kind as i32,
                     text: text.clone(),
+                    by_policy: false,
                 };
                 fold(&mut state, None, Body::TableLocked(locked));
             }

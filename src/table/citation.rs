@@ -58,6 +58,7 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)
+        | Body::ThrowerOffered(_)
         // Of other games.
         | Body::SpinnerSelected(_)
         | Body::SpinnerWagerPlaced(_)
@@ -71,6 +72,29 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::ResultCardRequired(_)
         | Body::DieOffTable(_)
         | Body::DiceReplaced(_) => &[],
+    }
+}
+
+/// The same at a table with a dice cup (section 6A).
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a throw has some rules of its own; whatever else happens is as with a tumbler"
+)]
+pub(crate) fn of_a_throw(body: &Body) -> &'static [Citation] {
+    match body {
+        Body::RoundStarted(_) => &["NZ Div 9 r6A.1"],
+        Body::BetsOpened(_) => &["NZ Div 9 r6A.1", "NZ Div 9 r4.4"],
+        Body::BetsClosed(_) => &["NZ Div 9 r6A.2", "NZ Div 9 r4.7"],
+        Body::ThrowerOffered(_) => &["NZ Div 9 r6A.3"],
+        Body::ResultEntered(entered) => match entered.source() {
+            ResultSource::Command => &["NZ Div 9 r6A.10", "NZ Div 9 r4.2"],
+            ResultSource::Unspecified | ResultSource::Terminal => {
+                &["NZ Div 9 r3.3", "NZ Div 9 r6A.9", "NZ Div 9 r6A.10"]
+            }
+        },
+        Body::LayoutLit(_) => &["NZ Div 9 r3.3", "NZ Div 9 r6A.11"],
+        Body::RoundSettled(_) => &["NZ Div 9 r6A.11", "NZ Div 9 r6A.12"],
+        other => of(other),
     }
 }
 
@@ -89,7 +113,7 @@ fn held_cause(cause: RoundHeldCause) -> &'static [Citation] {
         RoundHeldCause::TumblerShort | RoundHeldCause::NotActivated => &["NZ Div 9 r6.1", "NZ Div 9 r7.1(d)"],
         RoundHeldCause::ActivityWhileAway | RoundHeldCause::CountersLost => &["NZ Div 9 r6.6"],
         RoundHeldCause::DiceDiffer => &["NZ Div 9 r4.2"],
-        RoundHeldCause::Unspecified | RoundHeldCause::NoSpinAfterUncover => &["NZ Div 9 r7.1"],
+        RoundHeldCause::Unspecified | RoundHeldCause::NoSpinAfterUncover | RoundHeldCause::NoSpin => &["NZ Div 9 r7.1"],
     }
 }
 

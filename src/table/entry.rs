@@ -77,7 +77,7 @@ pub(crate) fn enter<F: Family>(draft: &mut Draft<'_, F>, shown: &[Key], entry: u
             Ok(()) => {}
             // Text only, or a code without an event.
             Err(Refused::Shown(code)) => draft.notice(code),
-            Err(Refused::Recorded(code)) => reject(draft, code, shown),
+            Err(Refused::Recorded(code)) => reject_because(draft, code, shown, code.text, code.rule),
             Err(Refused::Because { code, text, rule }) => reject_because(draft, code, shown, text, rule),
         },
     }
@@ -116,11 +116,13 @@ pub(crate) fn spend_authority<F: Family>(draft: &mut Draft<'_, F>) {
 }
 
 /// Refuses an entry: a code on the readout, and an event for the first of equal ones.
-pub(crate) fn reject<F: Family>(draft: &mut Draft<'_, F>, code: Code, shown: &[Key]) {
-    reject_because(draft, code, shown, code.text, code.rule);
-}
-
-fn reject_because<F: Family>(draft: &mut Draft<'_, F>, code: Code, shown: &[Key], text: &'static str, rule: Citation) {
+pub(crate) fn reject_because<F: Family>(
+    draft: &mut Draft<'_, F>,
+    code: Code,
+    shown: &[Key],
+    text: &'static str,
+    rule: Citation,
+) {
     draft.notice(code);
     draft.seen.entry.refused_at = Some(draft.now);
     let shown: Vec<u32> = shown.iter().map(|key| key.number()).collect();

@@ -58,7 +58,8 @@ impl Default for Play {
 impl Kit {
     pub(crate) fn new(config: &GameConfig) -> Kit {
         match config {
-            GameConfig::TaiSai(config) => Kit::Dice(Dice::new(config.clone())),
+            GameConfig::TaiSai(config) => Kit::Dice(Dice::tai_sai(config.clone())),
+            GameConfig::SicBo(config) => Kit::Dice(Dice::sic_bo(config.clone())),
             GameConfig::TwoUpDice(config) => Kit::TwoUp(TwoUp::dice(config.clone())),
             GameConfig::TriplePenny(config) => Kit::TwoUp(TwoUp::coins(config.clone())),
         }
@@ -98,8 +99,11 @@ pub(crate) trait Family: Sized {
     /// Other devices that the game can have: their being away is shown between rounds.
     fn wanted(&self) -> &'static [DeviceKind];
 
+    /// How citations of the law of this game begin.
+    fn instrument(&self) -> &'static str;
+
     /// The rules that decided a fact.
-    fn cite(&self, body: &Body) -> Cow<'static, [Citation]>;
+    fn cite(&self, body: &Body) -> &'static [Citation];
 
     /// The lamps that show results.
     fn board(&self) -> &Board;
@@ -109,9 +113,6 @@ pub(crate) trait Family: Sized {
 
     /// The running round was begun with this game and its settings.
     fn is_ours(&self, play: &Play) -> bool;
-
-    /// Its own acts can void a round of this play: else it is another game's, and the table voids it.
-    fn voids(&self, play: &Play) -> bool;
 
     // ---- Signals ----
 
@@ -186,9 +187,6 @@ pub(crate) trait Family: Sized {
     /// What the lamps show for a test entry, if there was one.
     fn tested(look: &Look<'_, Self>) -> Option<Vec<u8>>;
 
-    /// What the readout shows for it.
-    fn tested_text(look: &Look<'_, Self>) -> Option<String>;
-
     // ---- People ----
 
     /// A supervisor's act that belongs to the game.
@@ -213,7 +211,7 @@ impl Play {
     /// Between rounds, as a table of this game is when it opens.
     pub(crate) fn opened(opened: &TableOpened) -> Play {
         match opened.game.as_str() {
-            name @ (two_up::DICE | two_up::COINS) => Play::TwoUp(Course::opened(name)),
+            two_up::DICE | two_up::COINS => Play::TwoUp(Course::default()),
             // Earlier journals name no game: there was only one.
             _ => Play::Dice(Phase::opened(opened.base.map(Count::from))),
         }
@@ -240,6 +238,14 @@ impl Play {
         self.round_id() == 0
     }
 
+    /// Nothing presses: no round runs, or it waits for bets, as a game does whose bets open with the end of the last round.
+    pub(crate) fn is_quiet(&self) -> bool {
+        match self {
+            Play::Dice(Phase::Betting(betting)) => betting.round.course().opens_at_once(),
+            Play::Dice(_) | Play::TwoUp(_) => self.is_between_rounds(),
+        }
+    }
+
     /// The running round waits for a supervisor.
     pub(crate) fn is_held(&self) -> bool {
         match self {
@@ -260,7 +266,7 @@ impl Play {
     pub(crate) fn rearm(&mut self, at: Uptime) {
         match self {
             Play::Dice(phase) => tai_sai::fold::rearm(phase, at),
-            Play::TwoUp(course) => course.rearm(at),
+            Play::TwoUp(_) => {}
         }
     }
 
@@ -331,7 +337,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         Body::SpinnerSelected(body) => two_up::fold::spinner_selected(state, envelope, body),
         Body::SpinnerWagerPlaced(body) => two_up::fold::spinner_wager_placed(state, envelope, body),
         Body::SpinResulted(body) => two_up::fold::spin_resulted(state, envelope, body),
-        Body::SpinInvalidated(body) => two_up::fold::spin_invalidated(state, envelope, body),
+        Body::SpinInvalidated(body) => two_up::fold::spin_invalidated(state, body),
         Body::InvalidSpinOverruled(_) => two_up::fold::invalid_spin_overruled(state),
         Body::SpinCorrected(body) => two_up::fold::spin_corrected(state, envelope, body),
         Body::PlayersWagersDecided(body) => two_up::fold::players_wagers_decided(state, body),
@@ -369,6 +375,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)
+        | Body::ThrowerOffered(_)
         | Body::EntryRejected(_) => {}
     }
 }

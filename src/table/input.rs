@@ -4,6 +4,7 @@
 
 use crate::rules::two_up;
 use crate::table::event::{self, DeviceOfflineReason, OpeningCheck, RoundVoidedReason, SpinInvalidatedReason};
+use crate::table::incident::IncidentCause;
 use crate::time::Uptime;
 
 /// A side of two-up, as commands name it.
@@ -617,8 +618,10 @@ pub enum OperatorAct {
     WithdrawVoid,
     /// Record an incident.
     RecordIncident {
-        /// What happened, 1 to 200 characters.
-        cause: String,
+        /// What happened.
+        cause: IncidentCause,
+        /// What the person adds, 1 to 200 characters.
+        note: Option<String>,
     },
     /// Hold the next round.
     Lock {

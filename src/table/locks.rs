@@ -44,6 +44,7 @@ pub(crate) fn lock<F: Family>(
         reason: reason as i32,
         kind: kind as i32,
         text: text.into(),
+        by_policy: false,
     };
     draft.record(source, Body::TableLocked(locked));
 }

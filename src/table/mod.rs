@@ -13,6 +13,7 @@ mod due;
 mod entry;
 pub mod event;
 mod game;
+pub mod incident;
 pub mod indicators;
 pub mod input;
 mod lamps;
@@ -31,8 +32,9 @@ mod two_up;
 pub mod view;
 
 pub use seen::Seen;
+pub use tai_sai::game::HousePolicy;
 
-use crate::rules;
+use crate::rules::{self, chip_and_throw};
 use crate::time::Uptime;
 use draft::Draft;
 use event::{Event, Fact};
@@ -63,6 +65,8 @@ pub enum GameConfig {
     TwoUpDice(TwoUpDiceConfig),
     /// Triple penny two-up.
     TriplePenny(TriplePennyConfig),
+    /// Sic-bo (Queensland).
+    SicBo(SicBoConfig),
 }
 
 /// `[tai_sai]`.
@@ -120,6 +124,29 @@ pub enum MisKeyed {
     Stands,
 }
 
+/// `[sic_bo]`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SicBoConfig {
+    /// The tumbler that is fitted.
+    pub tumbler: rules::sic_bo::machine::Tumbler,
+    /// What the areas pay, from an approved table; without one no odds are shown: each pays 0 per 0.
+    pub paytable: Option<rules::sic_bo::Paytable>,
+    /// What the house does where the instruments are silent.
+    pub policy: HousePolicy,
+    /// For each area, in the order of `sic_bo::areas`, its lamps' bits.
+    pub lamp_map: Vec<Vec<u16>>,
+    /// The tumbler at rest before bets open; an open one before its dice have landed.
+    pub rest: Duration,
+    /// Earliest settlement press after an accepted entry.
+    pub settle_after: Duration,
+    /// The cover lying on this long after the entry settles provisionally.
+    pub cover_settles_after: Duration,
+    /// Where the house voids: a NO_SPIN after the uncover holds the round; else it voids.
+    pub hold_no_spin_after_uncover: bool,
+    /// How long after its acknowledgement a picture may take to show: 500 ms plus 3 T of the lamps' line.
+    pub lamp_wait: Duration,
+}
+
 /// What an input means.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Decision {
@@ -140,6 +167,18 @@ pub struct Table {
     kit: Kit,
     state: State,
     seen: Seen,
+}
+
+impl GameConfig {
+    /// The game whose law of moved chips applies.
+    pub(crate) fn of_incidents(&self) -> chip_and_throw::Game {
+        match self {
+            GameConfig::TaiSai(_) => chip_and_throw::Game::TaiSai,
+            GameConfig::SicBo(_) => chip_and_throw::Game::SicBo,
+            GameConfig::TwoUpDice(_) => chip_and_throw::Game::TwoUpDice,
+            GameConfig::TriplePenny(_) => chip_and_throw::Game::TriplePenny,
+        }
+    }
 }
 
 impl Table {
@@ -237,11 +276,11 @@ impl Table {
         checkpoint::record(&self.state)
     }
 
-    /// No round is running: the journal may be tidied.
+    /// No round is running, or it waits for bets: the journal may be tidied.
     #[must_use]
     pub fn is_between_rounds(&self) -> bool {
         match &self.state.mode {
-            Mode::Open(play) => play.is_between_rounds(),
+            Mode::Open(play) => play.is_quiet(),
             Mode::Closed | Mode::Opening(_) | Mode::Test(_) => true,
         }
     }

@@ -2,15 +2,12 @@
 
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
-use crate::table::event::{
-    AlertAcknowledged, Body, IncidentRecorded, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind,
-    TestModeEntered, TestModeLeft,
-};
+use crate::table::event::{AlertAcknowledged, Body, TableClosed, TestModeEntered, TestModeLeft};
 use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
-use crate::table::{locks, opening};
+use crate::table::{incident, locks, opening};
 
 /// No rule of the game stands behind the refusal.
 const HOUSE: Citation = "";
@@ -18,7 +15,12 @@ const HOUSE: Citation = "";
 /// Does the act, or says why not.
 pub(crate) fn act<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) {
     let answer = allowed(draft, person, act).and_then(|()| dispatch(draft, person, act));
-    draft.answer = Some(answer);
+    // What every table refuses cites the one instrument that has it; at a table of another law it is the house's own rule.
+    draft.answer = Some(answer.map_err(|refusal| {
+        let ours = refusal.rule.starts_with(draft.game.instrument());
+        let rule = if ours { refusal.rule } else { HOUSE };
+        Rejection { rule, ..refusal }
+    }));
 }
 
 /// Technicians look and test; everything else is a supervisor's.
@@ -75,7 +77,6 @@ fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) 
 
 fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) -> Answer {
     match act {
-        OperatorAct::Void { reason } if is_anothers(draft) => void_anothers(draft, person, *reason),
         OperatorAct::BeginOpening => opening::begin(draft, person),
         OperatorAct::WalkLamps => opening::walk_lamps(draft),
         OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
@@ -83,7 +84,7 @@ fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &Operator
         OperatorAct::AbandonOpening => opening::abandon(draft, Source::person(person), "ended by the supervisor"),
         OperatorAct::OpenVouched => opening::open_vouched(draft, person),
         OperatorAct::Close => close(draft, person),
-        OperatorAct::RecordIncident { cause } => incident(draft, person, cause),
+        OperatorAct::RecordIncident { cause, note } => incident::record(draft, person, *cause, note.as_deref()),
         OperatorAct::Lock { reason } => locks::by_supervisor(draft, person, reason),
         OperatorAct::Unlock { procedure } => locks::by_word(draft, person, procedure),
         OperatorAct::AcceptDevice { serial_number } => locks::accept_device(draft, person, serial_number),
@@ -127,31 +128,6 @@ pub(crate) fn refused(text: impl Into<String>) -> Rejection {
     Rejection::command(text, HOUSE)
 }
 
-/// The running round is of another game than the configuration's.
-fn is_anothers<F: Family>(draft: &Draft<'_, F>) -> bool {
-    let round = draft.state.play().filter(|play| !play.is_between_rounds());
-    round.is_some_and(|play| !draft.game.is_ours(play) && !draft.game.voids(play))
-}
-
-/// Voids a round that this game's acts can't reach, and closes the table: its devices must be checked for the new game.
-fn void_anothers<F: Family>(draft: &mut Draft<'_, F>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
-    let source = Source::person(person);
-    let voided = RoundVoided {
-        reason: reason.unwrap_or(RoundVoidedReason::NotStated) as i32,
-        automatic: false,
-        text: "the configuration is another game's".into(),
-        base: None,
-    };
-    draft.record(source.clone(), Body::RoundVoided(voided));
-    for lock in draft.state.locks.clone() {
-        if lock.kind == TableLockedKind::Freeze {
-            locks::unlock(draft, source.clone(), &lock, "the round was voided");
-        }
-    }
-    draft.record(source, Body::TableClosed(TableClosed {}));
-    Ok("The round is void, and the table is closed: open it for the game that is configured now.".into())
-}
-
 fn close<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
     let source = Source::person(person);
     match &draft.state.mode {
@@ -162,17 +138,6 @@ fn close<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
     }
     draft.record(source, Body::TableClosed(TableClosed {}));
     Ok("The table is closed.".into())
-}
-
-fn incident<F: Family>(draft: &mut Draft<'_, F>, person: &Person, cause: &str) -> Answer {
-    let cause = locks::checked_text("cause", cause)?;
-    let running = draft.state.round_id();
-    let of_round = if running == 0 { draft.state.last_round } else { running };
-    draft.record(
-        Source::person(person),
-        Body::IncidentRecorded(IncidentRecorded { cause, of_round }),
-    );
-    Ok("The incident is recorded.".into())
 }
 
 fn enter_test<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {

@@ -83,8 +83,6 @@ pub(crate) struct FailedLamp {
     pub(crate) wrongly_lit: bool,
     /// The round in whose picture it was named; 0: outside one, or to be named again.
     pub(crate) round: u64,
-    /// By a person: it stands until a person says otherwise.
-    pub(crate) reported: bool,
 }
 
 /// A void.
@@ -238,6 +236,7 @@ impl State {
             | Body::StaleKeysIgnored(_)
             | Body::TumblerStarted(_)
             | Body::IncidentRecorded(_)
+            | Body::ThrowerOffered(_)
             | Body::EntryRejected(_) => {}
         }
     }

@@ -9,6 +9,7 @@ use super::event::DeviceOfflineReason;
 use super::event::{
     Body, Event, GatewayStarted, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableCheckpoint, TableLockedKind,
 };
+use super::incident::IncidentCause;
 use super::input::{
     Condition, Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, DeviceStatus, DiceReading, Flatness, Input,
     Key, LampReport, Motion, OperatorAct, Person, Role, Seal, TerminalReport, TumblerReport,
@@ -178,7 +179,7 @@ impl World {
                 });
                 assert_eq!(indicators.lamps.lit, self.dice().layout.picture(&result.unwrap()));
                 let faces: Vec<u8> = entered.faces.iter().map(|face| u8::try_from(*face).unwrap()).collect();
-                assert_eq!(entered.areas, self.dice().layout.winners(faces.try_into().unwrap()));
+                assert_eq!(entered.areas, self.dice().game.winners(faces.try_into().unwrap()));
                 assert!(indicators.tumbler.inhibit);
             }
             Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
@@ -517,7 +518,8 @@ fn acts() -> Vec<OperatorAct> {
         },
         OperatorAct::CompleteOpening,
         OperatorAct::RecordIncident {
-            cause: "chips fell".into(),
+            cause: IncidentCause::Other,
+            note: Some("chips fell".into()),
         },
         OperatorAct::AcknowledgeAlert {
             alert: "round_held".into(),

@@ -4,7 +4,9 @@
 use crate::numbers::{Numbers, seeds};
 use crate::recovery;
 use crate::scene::{Scene, config, supervisor, technician};
+use tablegate::rules::chip_and_throw::Incident;
 use tablegate::table::event::{DeviceOfflineReason, OpeningCheck, RoundVoidedReason};
+use tablegate::table::incident::IncidentCause;
 use tablegate::table::input::*;
 use tablegate::time::Uptime;
 
@@ -178,7 +180,10 @@ fn act(n: &mut Numbers) -> OperatorAct {
         15 => OperatorAct::Reopen,
         16 | 17 => OperatorAct::Resume,
         18 => OperatorAct::WithdrawVoid,
-        19 => OperatorAct::RecordIncident { cause: text(n) },
+        19 => OperatorAct::RecordIncident {
+            cause: [IncidentCause::Other, IncidentCause::Listed(Incident::ALL[6])][usize::from(n.of(&[true, false]))],
+            note: Some(text(n)),
+        },
         20 => OperatorAct::Lock { reason: text(n) },
         21 | 22 => OperatorAct::Unlock { procedure: text(n) },
         23 => OperatorAct::AcceptDevice {

@@ -1,6 +1,6 @@
 //! What a scenario expects, and what holds at every moment of every scenario.
 
-use crate::scene::{MS, Scene};
+use crate::scene::{Course, MS, Scene};
 use crate::{oracle, words};
 use tablegate::table::event::{
     Body, Event, Mode, RoundHeldCause, RoundVoidedReason, TableLockedKind, TableLockedReason,
@@ -193,6 +193,12 @@ impl Scene {
             Body::RoundStarted(_) => self.exposed = false,
             Body::BetsOpened(_) => self.unbroken = self.tumbler.link.up && self.terminal.link.up,
             Body::RoundVoided(voided) if voided.automatic && self.is_physical => {
+                assert_eq!(
+                    self.round_style(),
+                    "A",
+                    "only style A voids by itself; {}",
+                    self.story()
+                );
                 let phase = self.phase();
                 let exposed = self.unbroken && self.exposed && phase == "betting";
                 // That the cover is on again may still be on its way.
@@ -208,6 +214,14 @@ impl Scene {
         }
     }
 
+    /// The style of the newest round.
+    fn round_style(&self) -> String {
+        self.newest(|body| match body {
+            Body::RoundStarted(started) => Some(started.style.clone()),
+            _ => None,
+        })
+    }
+
     pub fn check_always(&self) {
         let state = self.state();
         if state.mode() != Mode::Open {
@@ -221,11 +235,17 @@ impl Scene {
         );
         let told = state.lit.is_empty() == self.lit().is_empty();
         assert!(told, "what is told of the lamps; {}", self.story());
-        let inhibited = matches!(state.phase.as_str(), "betting" | "closed" | "landed" | "entered");
-        let inhibits = self.table.indicators().tumbler.inhibit;
-        assert!(
-            !inhibited || inhibits,
-            "a tumbler free to spin in {}; {}",
+        let wish = self.table.indicators().tumbler;
+        let after_bell = matches!(state.phase.as_str(), "closed" | "landed" | "entered");
+        let (inhibited, allowed) = match self.course() {
+            Course::Covered => (after_bell || state.phase == "betting", false),
+            Course::Open => (!after_bell, after_bell),
+            Course::Cup => (false, false),
+        };
+        assert_eq!(
+            (wish.inhibit, wish.dice_allowed),
+            (inhibited, allowed),
+            "the tumbler's wish in {}; {}",
             state.phase,
             self.story()
         );

@@ -16,9 +16,9 @@ impl Scene {
     }
 
     pub fn greet_all(&mut self) {
-        for kind in [DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler] {
+        for kind in self.kinds() {
             self.wait(200);
-            self.online(kind);
+            self.online(*kind);
         }
         self.wait(300);
     }

@@ -2,7 +2,9 @@
 
 use crate::oracle;
 use crate::scene::{Scene, config, config_with, play, play_with, supervisor, technician};
+use tablegate::rules::chip_and_throw::{ChipCause, CrapsThrow, Incident};
 use tablegate::table::event::{Body, Mode, TableLockedKind, TableLockedReason};
+use tablegate::table::incident::IncidentCause;
 use tablegate::table::input::{Condition, Contact, DeviceKind, Input, Key, Motion, OperatorAct, Seal};
 
 mod alerts;
@@ -79,17 +81,65 @@ fn an_alert_is_acknowledged_by_a_person() {
 }
 
 #[test]
-fn an_incident_is_recorded_by_a_person() {
+fn an_incident_is_recorded_by_a_person_with_what_the_law_allows() {
     play(|s| {
         s.whole_round(&[1, 3, 6]);
         s.forget();
         s.operator(OperatorAct::RecordIncident {
-            cause: "wrong payment found late".into(),
+            cause: IncidentCause::Listed(Incident::Chip(ChipCause::MovedByAnother)),
+            note: Some("seat 4".into()),
         });
         s.expect_done();
-        s.expect_events(&["IncidentRecorded wrong_payment_found_late by:supervisor"]);
-        s.operator(OperatorAct::RecordIncident { cause: String::new() });
-        s.expect_refused();
+        let answer = format!("{:?}", s.answer);
+        assert!(
+            answer.contains("may settle it as if it lay in place (NZ Div 9 r4.9)"),
+            "{answer}"
+        );
+        let (recorded, rules) = {
+            let event = &s.events.last().unwrap().event;
+            let Some(Body::IncidentRecorded(recorded)) = &event.body else {
+                panic!("{event:?}");
+            };
+            (recorded.clone(), event.rules.clone())
+        };
+        assert_eq!(rules, ["NZ Div 9 r4.9"]);
+        assert_eq!((recorded.of_round, recorded.note.as_str()), (1, "seat 4"));
+        assert!(recorded.allows.starts_with("if it is apparent"), "{recorded:?}");
+        s.expect_events(&["IncidentRecorded chip_moved_by_another by:supervisor"]);
+    });
+}
+
+#[test]
+fn a_throw_at_craps_is_recorded_by_the_rules_of_craps() {
+    play(|s| {
+        s.operator(OperatorAct::RecordIncident {
+            cause: IncidentCause::Listed(Incident::CrapsThrow(CrapsThrow::MissedFarEnd)),
+            note: None,
+        });
+        s.expect_done();
+        assert_eq!(
+            s.events.last().unwrap().event.rules,
+            ["Qld 2004 sch 4 s21(1)(b), s22(2)(b)"]
+        );
+        s.expect_events(&["IncidentRecorded craps_missed_far_end"]);
+    });
+}
+
+#[test]
+fn what_the_law_does_not_list_needs_a_note() {
+    play(|s| {
+        for note in [None, Some(String::new()), Some("x".repeat(201))] {
+            s.operator(OperatorAct::RecordIncident {
+                cause: IncidentCause::Other,
+                note,
+            });
+            s.expect_refused();
+        }
+        s.operator(OperatorAct::RecordIncident {
+            cause: IncidentCause::Other,
+            note: Some("a wrong result was paid".into()),
+        });
+        s.expect_events(&["IncidentRecorded other by:supervisor"]);
     });
 }
 

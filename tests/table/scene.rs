@@ -5,6 +5,7 @@ use crate::devices::{Lamps, Manners, Terminal, Tumbler, bits_of};
 use crate::recovery;
 use prost::Message;
 use std::time::Duration;
+use tablegate::rules::sic_bo::machine::Tumbler as SicBoTumbler;
 use tablegate::rules::tai_sai::{Layout, Style};
 use tablegate::table::event::{
     Body, Event, Fact, GatewayStarted, GatewayStopped, JournalStarted, JournalStartedReason, TableLockedKind,
@@ -13,7 +14,7 @@ use tablegate::table::event::{
 use tablegate::table::indicators::{DeviceCommand, Indicators, Readout};
 use tablegate::table::input::{DeviceKind, Input, Motion, Person, Role};
 use tablegate::table::rejection::Rejection;
-use tablegate::table::{GameConfig, Table, TableConfig, TaiSaiConfig};
+use tablegate::table::{GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
 use tablegate::time::{Timestamp, Uptime};
 
 pub const MS: u64 = 1000;
@@ -108,6 +109,35 @@ pub fn config_with(change: impl FnOnce(&mut TaiSaiConfig)) -> TableConfig {
     config
 }
 
+/// Sic-bo without a table of odds, and a house that decides nothing by itself.
+pub fn sic_bo(tumbler: SicBoTumbler) -> TableConfig {
+    TableConfig {
+        game: GameConfig::SicBo(SicBoConfig {
+            tumbler,
+            paytable: None,
+            policy: HousePolicy::default(),
+            lamp_map: (0..50).map(|bit| vec![bit]).collect(),
+            rest: Duration::from_millis(3000),
+            settle_after: Duration::from_millis(3000),
+            cover_settles_after: Duration::from_millis(5000),
+            hold_no_spin_after_uncover: true,
+            lamp_wait: Duration::from_millis(800),
+        }),
+        approved_serials: None,
+    }
+}
+
+/// What starts a round, closes its bets and shows its dice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Course {
+    /// A tumbler under a cover.
+    Covered,
+    /// A tumbler in sight.
+    Open,
+    /// A dice cup.
+    Cup,
+}
+
 /// Plays a script at an open table and recovers it from its events.
 pub fn play(script: impl FnOnce(&mut Scene)) {
     play_with(config(), |scene| {
@@ -143,6 +173,24 @@ pub fn technician() -> Person {
 }
 
 impl Scene {
+    /// How this table's rounds go.
+    pub fn course(&self) -> Course {
+        match &self.config.game {
+            GameConfig::TaiSai(tai_sai) if tai_sai.style == Style::B => Course::Cup,
+            GameConfig::SicBo(sic_bo) if sic_bo.tumbler == SicBoTumbler::Open => Course::Open,
+            GameConfig::TaiSai(_) | GameConfig::SicBo(_) => Course::Covered,
+            GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => panic!("no game of these devices"),
+        }
+    }
+
+    /// The devices that stand at this table.
+    pub fn kinds(&self) -> &'static [DeviceKind] {
+        match self.course() {
+            Course::Covered | Course::Open => &[DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler],
+            Course::Cup => &[DeviceKind::LayoutLamps, DeviceKind::Terminal],
+        }
+    }
+
     /// A closed table, its devices greeted.
     pub fn new(config: TableConfig) -> Self {
         let mut scene = Scene::unstarted(config);
@@ -205,21 +253,15 @@ impl Scene {
         self.now += 900 * MS;
         let clean_stop =
             matches!(self.events.last(), Some(last) if matches!(last.event.body, Some(Body::GatewayStopped(_))));
-        let GameConfig::TaiSai(tai_sai) = &self.config.game else {
-            panic!("another game than tai-sai")
-        };
-        let layout = match tai_sai.layout {
-            Layout::Appendix1 => "appendix-1",
-            Layout::Appendix2 => "appendix-2",
-        };
-        let style = match tai_sai.style {
-            Style::A => "A",
-            Style::B => "B",
+        let (game, style, layout) = match &self.config.game {
+            GameConfig::TaiSai(tai_sai) => ("tai-sai", tai_sai.style.name(), tai_sai.layout.name()),
+            GameConfig::SicBo(sic_bo) => ("sic-bo", sic_bo.tumbler.name(), ""),
+            GameConfig::TwoUpDice(_) | GameConfig::TriplePenny(_) => panic!("no game of these devices"),
         };
         self.gateway_says(Body::GatewayStarted(GatewayStarted {
             version: "0.1.0".into(),
             clean_stop,
-            game: "tai-sai".into(),
+            game: game.into(),
             style: style.into(),
             layout: layout.into(),
             ..Default::default()

@@ -81,7 +81,12 @@ fn details(body: &Body) -> Vec<String> {
         }
         Body::BetsClosed(b) => flags(&[(b.implied, "implied"), (!b.implied, "heard"), (b.while_away, "away")]),
         Body::DiceUncovered(b) => {
-            let mut words = flags(&[(b.implied, "implied"), (!b.implied, "seen"), (b.while_away, "away")]);
+            let mut words = flags(&[
+                (b.implied, "implied"),
+                (!b.implied, "seen"),
+                (b.while_away, "away"),
+                (b.at_rest, "at_rest"),
+            ]);
             words.push(format!("read:{}", list(&b.read_faces)));
             words
         }
@@ -115,7 +120,11 @@ fn details(body: &Body) -> Vec<String> {
         Body::RoundResumed(b) => vec![short(b.cause().as_str_name(), "ROUND_HELD_CAUSE_")],
         Body::RoundVoided(b) => {
             let mut words = vec![short(b.reason().as_str_name(), "ROUND_VOIDED_REASON_")];
-            words.extend(flags(&[(b.automatic, "automatic"), (!b.automatic, "chosen")]));
+            words.extend(flags(&[
+                (b.automatic, "automatic"),
+                (!b.automatic, "chosen"),
+                (b.by_policy, "by_policy"),
+            ]));
             words
         }
         Body::VoidReasonStated(b) => vec![short(b.reason().as_str_name(), "ROUND_VOIDED_REASON_")],
@@ -126,6 +135,7 @@ fn details(body: &Body) -> Vec<String> {
             (b.provisional, "provisional"),
             (!b.provisional, "final"),
         ]),
+        Body::ThrowerOffered(b) => vec![format!("seat:{}", b.seat)],
         Body::IncidentRecorded(b) => vec![b.cause.replace(' ', "_")],
         _ => Vec::new(),
     }

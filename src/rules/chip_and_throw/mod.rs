@@ -323,6 +323,16 @@ impl Incident {
             ) => Allows::Nothing,
         }
     }
+
+    /// What it allows where it is recorded at a table of this game: a chip by the rules of that game, a throw at craps by those of
+    /// craps, whatever the table plays that records it.
+    #[must_use]
+    pub fn allows_at(self, table: Game) -> Allows {
+        match self {
+            Incident::Chip(_) => self.allows(table),
+            Incident::CrapsThrow(_) => self.allows(Game::Craps),
+        }
+    }
 }
 
 #[cfg(test)]

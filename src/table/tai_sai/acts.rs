@@ -1,17 +1,19 @@
 //! What people do by commands to a round of dice. PURE. Every refusal says what to do instead.
 
+use crate::rules::citation::{Citation, nz_div_9, qld_1995};
 use crate::rules::tai_sai::{self, VoidReason};
 use crate::table::citation::void_reason;
 use crate::table::draft::Source;
 use crate::table::entry::new_number;
 use crate::table::event::{
     Body, ResultSource, RoundAbandoned, RoundHeldCause, RoundReopened, RoundVoidedReason, TableLockedKind,
-    TableLockedReason, VoidReasonStated,
+    TableLockedReason, ThrowerOffered, VoidReasonStated,
 };
 use crate::table::game::Answer;
 use crate::table::input::{OperatorAct, Person};
 use crate::table::operator::{not_here, refused};
 use crate::table::rejection::Rejection;
+use crate::table::tai_sai::game::{Course, Ground};
 use crate::table::tai_sai::held::{Declared, Uncovered};
 use crate::table::tai_sai::phase::{After, Entered, Phase};
 use crate::table::tai_sai::{Draft, entry, held, opening, settle, terminal, tumbler};
@@ -34,8 +36,8 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         OperatorAct::Reopen => reopen(draft, person),
         OperatorAct::Resume => resume(draft, person),
         OperatorAct::WithdrawVoid => withdraw_void(draft, person),
-        OperatorAct::Offer { .. }
-        | OperatorAct::LightTestOutcome { .. }
+        OperatorAct::Offer { seat } => offer(draft, person, *seat),
+        OperatorAct::LightTestOutcome { .. }
         | OperatorAct::Spinner { .. }
         | OperatorAct::DealerSpins
         | OperatorAct::Continues { .. }
@@ -127,7 +129,7 @@ fn enter_result(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3], reason: 
     match draft.phase() {
         Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
             entry::by_command(draft, Source::person(person), faces, &reason);
-            Ok(format!("Entered: {}.", tai_sai::call(faces)))
+            Ok(format!("Entered: {}.", draft.game.game.call(faces)))
         }
         Some(Phase::Entered(_)) => Err(Rejection::command(
             "The result is entered: amend it (`tablegate round amend`).",
@@ -166,12 +168,17 @@ fn entered(draft: &Draft<'_>) -> Result<Entered, Rejection> {
 
 fn amend(draft: &mut Draft<'_>, person: &Person, faces: [u8; 3]) -> Answer {
     let faces = checked_faces(faces)?;
+    if draft.game.game.amend() == Ground::None {
+        return Err(refused(
+            "The rules of this game that are at hand have no amendment, and the house has none: settle by the dice, and record an incident (`tablegate round incident`).",
+        ));
+    }
     let entered = entered(draft)?;
     running(draft)?;
     let source = Source::person(person);
     entry::amend(draft, source, &entered, Vec::new(), faces, ResultSource::Command);
     new_number(draft);
-    Ok(format!("Amended to {}.", tai_sai::call(faces)))
+    Ok(format!("Amended to {}.", draft.game.game.call(faces)))
 }
 
 fn settle_round(draft: &mut Draft<'_>, person: &Person) -> Answer {
@@ -181,28 +188,44 @@ fn settle_round(draft: &mut Draft<'_>, person: &Person) -> Answer {
     Ok("The round is settled.".into())
 }
 
-/// The reason as recorded; one of another style is refused.
-fn checked_reason(reason: Option<RoundVoidedReason>) -> Result<RoundVoidedReason, Rejection> {
+/// The reason as recorded; one that this table's rounds can't have is refused.
+fn checked_reason(draft: &Draft<'_>, reason: Option<RoundVoidedReason>) -> Result<RoundVoidedReason, Rejection> {
+    if draft.game.game.void() == Ground::None {
+        return Err(Rejection::command(
+            "The rules of this game that are at hand have no void, and the house has none: let the round go on (`tablegate round resume`), or enter what the dice show (`tablegate round result`).",
+            qld_1995!("r22.1, s80"),
+        ));
+    }
     let reason = reason.unwrap_or(RoundVoidedReason::NotStated);
-    match void_reason(reason).map(VoidReason::style) {
-        Some(tai_sai::Style::A) => Ok(reason),
+    let known = draft.game.game.void_reasons();
+    match void_reason(reason) {
+        Some(of_rules) if known.contains(&of_rules) => Ok(reason),
         None if reason == RoundVoidedReason::NotStated => Ok(reason),
-        Some(tai_sai::Style::B) | None => Err(Rejection::command(
-            "This is no reason of this table's style: give a_not_flat, a_tumbler_fault, a_exposed_early or a_not_activated.",
-            "NZ Div 9 r7.1",
-        )),
+        Some(_) | None => {
+            let codes: Vec<_> = known.into_iter().map(VoidReason::code).collect();
+            let (last, rest) = codes.split_last().unwrap_or((&"", &[]));
+            Err(Rejection::command(
+                format!("This is no reason of this table's: give {} or {last}.", rest.join(", ")),
+                "NZ Div 9 r7.1",
+            ))
+        }
     }
 }
 
 fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
-    let reason = checked_reason(reason)?;
-    let before_the_first_spin = matches!(
-        reason,
-        RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault
-    );
+    let reason = checked_reason(draft, reason)?;
+    // Where the dice are spun first, a round may have to be void before a spin is known.
+    let before_the_first_spin = draft.game.course() == Course::CoveredTumbler
+        && matches!(
+            reason,
+            RoundVoidedReason::ANotActivated | RoundVoidedReason::ATumblerFault
+        );
     match draft.phase() {
         None => return Err(outside_play()),
-        Some(Phase::Ready(_)) if before_the_first_spin => tumbler::start_round(draft, false),
+        Some(Phase::Ready(_)) if before_the_first_spin => {
+            let source = draft.dealer_at_tumbler();
+            tumbler::start_round(draft, source, false);
+        }
         Some(Phase::Ready(_)) => {
             return Err(Rejection::command(
                 "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`).",
@@ -215,8 +238,38 @@ fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason
     Ok("The round is void: nobody wins or loses.".into())
 }
 
+/// The most seats that a table has: more is a slip of the hand.
+const MOST_SEATS: u32 = 99;
+
+/// The dice are offered to a seat (r6A.3). Whether it may throw is the dealer's to see: nobody here knows its wagers.
+fn offer(draft: &mut Draft<'_>, person: &Person, seat: u32) -> Answer {
+    const RULE: Citation = nz_div_9!("r6A.3");
+    if draft.game.course() != Course::DiceCup {
+        return Err(refused("No dice are offered at this table: they are in a tumbler."));
+    }
+    if !(1..=MOST_SEATS).contains(&seat) {
+        return Err(refused(format!("Seats are counted from 1, up to {MOST_SEATS}.")));
+    }
+    running(draft)?;
+    match draft.phase() {
+        Some(Phase::Closed(_)) => {
+            draft.record(Source::person(person), Body::ThrowerOffered(ThrowerOffered { seat }));
+            Ok(format!("Recorded: the dice were offered to seat {seat}."))
+        }
+        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_)) => Err(Rejection::command(
+            "The dice are offered when bets are closed: ring the bell first.",
+            RULE,
+        )),
+        Some(Phase::Landed(_) | Phase::Entered(_)) => Err(Rejection::command(
+            "The dice are thrown: offer them in the next round.",
+            RULE,
+        )),
+        None => Err(outside_play()),
+    }
+}
+
 fn state_reason(draft: &mut Draft<'_>, person: &Person, reason: RoundVoidedReason) -> Answer {
-    let reason = checked_reason(Some(reason))?;
+    let reason = checked_reason(draft, Some(reason))?;
     let waits = draft
         .state
         .last_void

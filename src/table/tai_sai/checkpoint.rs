@@ -6,8 +6,9 @@ use crate::table::event::{
 };
 use crate::table::input::Contact;
 use crate::table::state::Count;
+use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
 use crate::time::Uptime;
 
@@ -29,6 +30,8 @@ pub(crate) fn phase_out(phase: &Phase) -> PhaseCheckpoint {
         Phase::Closed(shut) => phase_checkpoint::Phase::Closed(ClosedCheckpoint {
             round: Some(round_out(&shut.round)),
             closed_at_us: shut.closed_at.as_micros(),
+            base: shut.open.and_then(|open| open.base).map(Into::into),
+            quiet_since_us: shut.open.map_or(0, |open| open.quiet_since.as_micros()),
         }),
         Phase::Landed(landed) => phase_checkpoint::Phase::Landed(LandedCheckpoint {
             round: Some(round_out(&landed.round)),
@@ -56,15 +59,24 @@ pub(crate) fn phase_in(checkpoint: &PhaseCheckpoint) -> Phase {
             bell: betting.bell.as_ref().map(Into::into).unwrap_or_default(),
             unbroken: betting.unbroken,
         }),
-        Some(phase_checkpoint::Phase::Closed(shut)) => Phase::Closed(BetsShut {
-            round: round_in(shut.round.as_ref()),
-            closed_at: Uptime::from_micros(shut.closed_at_us),
-        }),
+        Some(phase_checkpoint::Phase::Closed(shut)) => Phase::Closed(shut_in(shut)),
         Some(phase_checkpoint::Phase::Landed(landed)) => Phase::Landed(Landed {
             round: round_in(landed.round.as_ref()),
             uncovered_at: Uptime::from_micros(landed.uncovered_at_us),
         }),
         Some(phase_checkpoint::Phase::Entered(entered)) => Phase::Entered(entered_in(entered)),
+    }
+}
+
+fn shut_in(shut: &ClosedCheckpoint) -> BetsShut {
+    let round = round_in(shut.round.as_ref());
+    BetsShut {
+        open: (round.course() == Course::OpenTumbler).then(|| InSight {
+            base: shut.base.map(Into::into),
+            quiet_since: Uptime::from_micros(shut.quiet_since_us),
+        }),
+        round,
+        closed_at: Uptime::from_micros(shut.closed_at_us),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::table::due::is_next_round_held_back;
 use crate::table::input::{Cover, DeviceKind};
+use crate::table::tai_sai::game::Ground;
 use crate::table::tai_sai::phase::{Phase, Proof};
 use crate::table::tai_sai::{Draft, Look, lamps, play, settle, tumbler};
 use crate::time::Uptime;
@@ -11,8 +12,11 @@ pub(crate) fn run(draft: &mut Draft<'_>) {
     if cover_at(&draft.look()).is_some_and(|at| at <= draft.now) && draft.has_room(6) {
         play::cover_is_off(draft);
     }
-    if draft.has_room(1) {
+    if draft.has_room(2) {
         play::open_bets(draft);
+    }
+    if draft.has_room(2) {
+        play::dice_have_landed(draft);
     }
     lamps::judge(draft);
     if draft.has_room(1) {
@@ -26,6 +30,7 @@ pub(crate) fn next(look: &Look<'_>) -> Option<Uptime> {
         lamps::flicker_at(look),
         cover_at(look),
         bets_open_at(look),
+        landed_at(look),
         lamps::judge_at(look),
         settle::by_cover_at(look),
     ];
@@ -40,8 +45,13 @@ fn running<'a>(look: &Look<'a>) -> Option<&'a Phase> {
 
 /// When bets open.
 pub(crate) fn bets_open_at(look: &Look<'_>) -> Option<Uptime> {
-    let Phase::Tumbling(tumbling) = running(look)? else {
-        return None;
+    let tumbling = match running(look)? {
+        Phase::Tumbling(tumbling) => tumbling,
+        // With the end of the last round, or with the table: as soon as nothing holds the round back.
+        Phase::Ready(_) if look.game.course().opens_at_once() => {
+            return (!is_next_round_held_back(look)).then_some(look.seen.latest);
+        }
+        Phase::Ready(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => return None,
     };
     let seen = &look.seen.tumbler;
     let waits = tumbling.round.spins < play::SPINS_NEEDED
@@ -50,6 +60,18 @@ pub(crate) fn bets_open_at(look: &Look<'_>) -> Option<Uptime> {
         || seen.cover() == Cover::Off
         || seen.exposed_at.is_some();
     (!waits).then(|| tumbling.quiet_since.max(seen.rest_at) + look.game.config.rest)
+}
+
+/// When an open tumbler's dice have landed: the spins needed, and the rest.
+pub(crate) fn landed_at(look: &Look<'_>) -> Option<Uptime> {
+    let Phase::Closed(shut) = running(look)? else {
+        return None;
+    };
+    let seen = &look.seen.tumbler;
+    let waits =
+        shut.round.spins < play::SPINS_NEEDED || seen.is_spinning() || !look.state.is_online(DeviceKind::Tumbler);
+    let open = shut.open.filter(|_| !waits)?;
+    Some(open.quiet_since.max(seen.rest_at) + look.game.config.rest)
 }
 
 /// When a cover that is off, or was off for long enough, means something.
@@ -75,5 +97,6 @@ pub(crate) fn lamps_are_known(look: &Look<'_>) -> bool {
     let Some(Phase::Entered(entered)) = look.state.phase() else {
         return false;
     };
-    entered.fault_declared || entered.proof == Proof::Lit || lamps::prove_nothing(look, entered)
+    let asked_for = look.game.game.lamps() != Ground::None;
+    !asked_for || entered.fault_declared || entered.proof == Proof::Lit || lamps::prove_nothing(look, entered)
 }

@@ -1,15 +1,17 @@
 //! What an entry of numbers means. PURE. How keys are mirrored and refusals counted is the table's.
 
-use crate::rules::tai_sai;
+use crate::rules::citation::{Citation, nz_div_9};
+use crate::rules::tai_sai::{self, Style};
 use crate::table::draft::{Source, millis};
-use crate::table::entry::{Refused, is_own_copy, new_number, reject, spend_authority};
+use crate::table::entry::{Refused, is_own_copy, new_number, reject_because, spend_authority};
 use crate::table::event::{Body, ResultAmended, ResultEntered, ResultSource, RoundHeldCause};
 use crate::table::input::{Cover, DeviceKind, Key};
 use crate::table::rejection::{self, Code};
 use crate::table::seen::Pressed;
+use crate::table::tai_sai::game::{Course, DiceGame, Ground};
 use crate::table::tai_sai::held::Uncovered;
 use crate::table::tai_sai::phase::{BetsShut, Entered, Landed, Phase};
-use crate::table::tai_sai::{Draft, held, settle, terminal, tumbler};
+use crate::table::tai_sai::{Dice, Draft, held, queensland, settle, terminal, tumbler};
 use crate::table::terminal::Missed;
 use std::time::Duration;
 
@@ -52,6 +54,38 @@ pub(crate) fn judge(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused>
         Phase::Closed(shut) => in_closed(draft, &shut, shown),
         Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) => Err(Refused::Recorded(rejection::OUT_OF_ORDER)),
     }
+}
+
+/// A refusal with what this game has to say of it.
+pub(crate) fn in_words_of(game: &Dice, refused: Refused) -> Refused {
+    match refused {
+        Refused::Recorded(code) => {
+            let (text, rule) = words_of(game, code);
+            Refused::Because { code, text, rule }
+        }
+        other @ (Refused::Shown(_) | Refused::Because { .. }) => other,
+    }
+}
+
+/// What a code says at this table, and its rule.
+fn words_of(game: &Dice, code: Code) -> (&'static str, Citation) {
+    let text = match (game.course(), code) {
+        (Course::DiceCup, rejection::OUT_OF_ORDER) => "Not now: the order is bets, bell, throw, entry, settlement.",
+        (Course::OpenTumbler, rejection::OUT_OF_ORDER) => {
+            "Not now: the order is bets, bell, three spins and a rest, entry, settlement."
+        }
+        (Course::OpenTumbler, rejection::PRESSED_BEFORE_UNCOVER) => {
+            "A number was pressed before the dice had landed: press the three numbers again, then ENTER."
+        }
+        (_, code) => code.text,
+    };
+    let rule = match game.game {
+        DiceGame::TaiSai { style: Style::A, .. } => code.rule,
+        DiceGame::TaiSai { style: Style::B, .. } if code == rejection::OUT_OF_ORDER => nz_div_9!("r6A.10"),
+        DiceGame::TaiSai { style: Style::B, .. } => code.rule,
+        DiceGame::SicBo { .. } => queensland::rejection(code),
+    };
+    (text, rule)
 }
 
 /// The NO_SPIN key and ENTER.
@@ -103,7 +137,8 @@ fn in_landed(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) -> Result<()
     let agrees = read == Some(tai_sai::sorted(faces));
     let contradicted = !agrees && (read.is_some() || differs_held);
     if contradicted && !draft.seen.has_authority() {
-        reject(draft, rejection::DICE_DIFFER, shown);
+        let (text, rule) = words_of(draft.game, rejection::DICE_DIFFER);
+        reject_because(draft, rejection::DICE_DIFFER, shown, text, rule);
         differ(draft, landed, shown);
         return Ok(());
     }
@@ -138,9 +173,15 @@ fn differ(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) {
     }
 }
 
-/// With the tumbler away, or without a cover contact, the entry stands for the uncover; then all keys since the bell count.
+/// With the tumbler away, or without a cover contact, the entry stands for the uncover; then all keys since the bell count. So it
+/// does always with a dice cup.
 fn in_closed(draft: &mut Draft<'_>, shut: &BetsShut, shown: &[Key]) -> Result<(), Refused> {
-    let blind = !draft.state.is_online(DeviceKind::Tumbler) || draft.seen.tumbler.cover() == Cover::Unknown;
+    let away = !draft.state.is_online(DeviceKind::Tumbler);
+    let blind = match draft.game.course() {
+        Course::CoveredTumbler => away || draft.seen.tumbler.cover() == Cover::Unknown,
+        Course::OpenTumbler => away,
+        Course::DiceCup => true,
+    };
     if shut.round.held.is_some() {
         return Err(Refused::Shown(rejection::LOCKED));
     }
@@ -162,6 +203,9 @@ fn in_closed(draft: &mut Draft<'_>, shut: &BetsShut, shown: &[Key]) -> Result<()
 }
 
 fn amend_by_key(draft: &mut Draft<'_>, entered: &Entered, shown: &[Key]) -> Result<(), Refused> {
+    if draft.game.game.amend() == Ground::None {
+        return Err(Refused::Recorded(rejection::OUT_OF_ORDER));
+    }
     if !draft.seen.has_authority() {
         return Err(Refused::Recorded(rejection::NEEDS_SUPERVISOR));
     }
@@ -184,15 +228,20 @@ pub(crate) struct Accepted {
 
 /// The result is entered.
 pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
-    let Some(Phase::Landed(landed)) = draft.phase() else {
-        return;
+    let (uncover_to_entry_ms, bell_to_entry_ms) = match draft.state.phase() {
+        Some(Phase::Landed(landed)) => (millis(landed.uncovered_at, draft.now), 0),
+        Some(Phase::Closed(shut)) if draft.game.course() == Course::DiceCup => (0, millis(shut.closed_at, draft.now)),
+        Some(Phase::Closed(_) | Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Entered(_))
+        | None => {
+            return;
+        }
     };
-    let areas = draft.game.layout.winners(entry.faces);
+    let areas = draft.game.game.winners(entry.faces);
     let entered = ResultEntered {
         pressed: entry.pressed,
         faces: tai_sai::sorted(entry.faces).map(u32::from).to_vec(),
         total: u32::from(tai_sai::total(entry.faces)),
-        call: tai_sai::call(entry.faces),
+        call: draft.game.game.call(entry.faces),
         lit: draft.game.layout.picture(&areas),
         areas,
         source: entry.source as i32,
@@ -201,7 +250,8 @@ pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
         read_faces: tumbler::reading(draft)
             .map(|faces| faces.map(u32::from).to_vec())
             .unwrap_or_default(),
-        uncover_to_entry_ms: millis(landed.uncovered_at, draft.now),
+        uncover_to_entry_ms,
+        bell_to_entry_ms,
     };
     draft.record(source, Body::ResultEntered(entered));
     draft.seen.readout.numbers_hidden = false;
@@ -217,16 +267,17 @@ pub(crate) fn amend(
     faces: [u8; 3],
     how: ResultSource,
 ) {
-    let areas = draft.game.layout.winners(faces);
+    let areas = draft.game.game.winners(faces);
     let amended = ResultAmended {
         from_faces: entered.faces.clone(),
         faces: tai_sai::sorted(faces).map(u32::from).to_vec(),
         total: u32::from(tai_sai::total(faces)),
-        call: tai_sai::call(faces),
+        call: draft.game.game.call(faces),
         lit: draft.game.layout.picture(&areas),
         areas,
         pressed,
         source: how as i32,
+        by_policy: draft.game.game.amend().is_policy(),
     };
     draft.record(source, Body::ResultAmended(amended));
     draft.seen.readout.numbers_hidden = false;

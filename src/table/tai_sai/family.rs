@@ -1,6 +1,7 @@
 //! What the table asks of a dice game. PURE. It only says where each answer stands.
 
 use crate::rules::citation::Citation;
+use crate::rules::tai_sai::Style;
 use crate::table::citation;
 use crate::table::draft::Source;
 use crate::table::entry::{Refused, Which};
@@ -13,8 +14,11 @@ use crate::table::opening::Evidence;
 use crate::table::readout::Standing;
 use crate::table::rejection::Rejection;
 use crate::table::seen::Pressed;
+use crate::table::tai_sai::game::{Course, DiceGame};
 use crate::table::tai_sai::phase::Phase;
-use crate::table::tai_sai::{Dice, Draft, Look, acts, due, entry, lamps, opening, play, terminal, tumbler, view};
+use crate::table::tai_sai::{
+    Dice, Draft, Look, acts, due, entry, lamps, opening, play, queensland, terminal, tumbler, view,
+};
 use crate::table::terminal::Missed;
 use crate::table::view::InPlay;
 use crate::time::Uptime;
@@ -29,19 +33,30 @@ impl Family for Dice {
     type Found = terminal::Found;
 
     fn name(&self) -> &'static str {
-        "tai-sai"
+        self.game.name()
     }
 
     fn needed(&self) -> &'static [DeviceKind] {
-        &[DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps]
+        self.course().needed()
     }
 
     fn wanted(&self) -> &'static [DeviceKind] {
         &[]
     }
 
-    fn cite(&self, body: &Body) -> Cow<'static, [Citation]> {
-        citation::of(body).into()
+    fn instrument(&self) -> &'static str {
+        match self.game {
+            DiceGame::TaiSai { .. } => "NZ ",
+            DiceGame::SicBo { .. } => "Qld ",
+        }
+    }
+
+    fn cite(&self, body: &Body) -> &'static [Citation] {
+        match self.game {
+            DiceGame::TaiSai { style: Style::A, .. } => citation::of(body),
+            DiceGame::TaiSai { style: Style::B, .. } => citation::of_a_throw(body),
+            DiceGame::SicBo { tumbler, .. } => queensland::cite(body, tumbler),
+        }
     }
 
     fn board(&self) -> &Board {
@@ -55,27 +70,22 @@ impl Family for Dice {
     fn is_ours(&self, play: &Play) -> bool {
         match play {
             Play::Dice(phase) => phase.round().is_none_or(|round| {
-                round.game == self.name()
-                    && round.style == self.config.style.name()
-                    && round.layout == self.config.layout.name()
+                round.game == self.name() && round.style == self.game.style() && round.layout == self.game.layout()
             }),
             Play::TwoUp(_) => false,
         }
     }
 
-    fn voids(&self, play: &Play) -> bool {
-        match play {
-            Play::Dice(_) => true,
-            Play::TwoUp(_) => false,
+    fn tumbler(draft: &mut Draft<'_>, report: &TumblerReport, happened: Option<Uptime>) {
+        if draft.game.course().has_tumbler() {
+            tumbler::report(draft, report, happened);
         }
     }
 
-    fn tumbler(draft: &mut Draft<'_>, report: &TumblerReport, happened: Option<Uptime>) {
-        tumbler::report(draft, report, happened);
-    }
-
     fn tumbler_greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: &TumblerReport) {
-        tumbler::greeted(draft, identity, report);
+        if draft.game.course().has_tumbler() {
+            tumbler::greeted(draft, identity, report);
+        }
     }
 
     fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
@@ -103,7 +113,8 @@ impl Family for Dice {
     }
 
     fn enter(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused> {
-        entry::judge(draft, shown)
+        let game = draft.game;
+        entry::judge(draft, shown).map_err(|refused| entry::in_words_of(game, refused))
     }
 
     fn due(draft: &mut Draft<'_>) {
@@ -136,7 +147,7 @@ impl Family for Dice {
     }
 
     fn checks(&self) -> &'static [OpeningCheck] {
-        &opening::CHECKS
+        self.course().checks()
     }
 
     fn evidence(draft: &Draft<'_>, check: OpeningCheck) -> Evidence {
@@ -151,11 +162,6 @@ impl Family for Dice {
         opening::tested(look)
     }
 
-    fn tested_text(look: &Look<'_>) -> Option<String> {
-        let faces = look.seen.opening.test_faces?;
-        Some(faces.map(|face| face.to_string()).concat())
-    }
-
     fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {
         acts::act(draft, person, act)
     }
@@ -165,14 +171,29 @@ impl Family for Dice {
     }
 
     fn tumbler_wish(look: &Look<'_>) -> TumblerWish {
-        let inhibit = match look.state.phase() {
-            // From the moment bets open until the round ends.
-            Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => true,
-            Some(Phase::Ready(_) | Phase::Tumbling(_)) | None => false,
+        let Some(phase) = look.state.phase() else {
+            return TumblerWish::default();
         };
-        TumblerWish {
-            inhibit,
-            dice_allowed: false,
+        let bets_are_closed = match phase {
+            Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => true,
+            Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) => false,
+        };
+        match (look.game.course(), phase) {
+            // From the moment bets open until the round ends.
+            (Course::CoveredTumbler, Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
+                TumblerWish {
+                    inhibit: true,
+                    dice_allowed: false,
+                }
+            }
+            (Course::CoveredTumbler, Phase::Ready(_) | Phase::Tumbling(_)) | (Course::DiceCup, _) => {
+                TumblerWish::default()
+            }
+            // Until the bell, and not after it.
+            (Course::OpenTumbler, _) => TumblerWish {
+                inhibit: !bets_are_closed,
+                dice_allowed: bets_are_closed,
+            },
         }
     }
 

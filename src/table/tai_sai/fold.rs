@@ -11,8 +11,9 @@ use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Mode};
 use crate::table::state::{ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of};
+use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
 use crate::time::Uptime;
 use std::time::Duration;
@@ -65,9 +66,7 @@ pub(crate) fn round_started(state: &mut State, envelope: Envelope<'_>, started: 
 pub(crate) fn tumbler_spun(state: &mut State, envelope: Envelope<'_>, spun: &TumblerSpun) {
     step(state, |phase| {
         let mut next = phase.clone();
-        if let Phase::Tumbling(tumbling) = &mut next {
-            tumbling.quiet_since = envelope.at;
-        }
+        quiet_from(&mut next, envelope.at);
         let round = next.round_mut()?;
         round.spins = spun.spins;
         round.counters = spun.counters.map(Count::from);
@@ -94,11 +93,35 @@ pub(crate) fn bets_opened(state: &mut State, envelope: Envelope<'_>, opened: &Be
 pub(crate) fn bets_closed(state: &mut State, envelope: Envelope<'_>, closed: &BetsClosed) {
     step(state, |phase| {
         let Phase::Betting(betting) = phase else { return None };
+        let mut round = betting.round.clone();
+        let open = (round.course() == Course::OpenTumbler).then(|| InSight {
+            base: closed.counters.map(Count::from),
+            quiet_since: envelope.at,
+        });
+        if let Some(open) = open {
+            // What it spun before was out of turn.
+            round.spins = 0;
+            round.counters = open.base.or(round.counters);
+        }
         Some(Phase::Closed(BetsShut {
-            round: betting.round.clone(),
+            round,
             closed_at: envelope.at - Duration::from_micros(closed.rung_us_before),
+            open,
         }))
     });
+}
+
+/// From here a tumbler whose rest is waited for must be at rest.
+fn quiet_from(phase: &mut Phase, at: Uptime) {
+    match phase {
+        Phase::Tumbling(tumbling) => tumbling.quiet_since = tumbling.quiet_since.max(at),
+        Phase::Closed(shut) => {
+            if let Some(open) = &mut shut.open {
+                open.quiet_since = open.quiet_since.max(at);
+            }
+        }
+        Phase::Ready(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_) => {}
+    }
 }
 
 pub(crate) fn dice_uncovered(state: &mut State, envelope: Envelope<'_>, uncovered: &DiceUncovered) {
@@ -113,9 +136,16 @@ pub(crate) fn dice_uncovered(state: &mut State, envelope: Envelope<'_>, uncovere
 
 pub(crate) fn result_entered(state: &mut State, envelope: Envelope<'_>, entered: &ResultEntered) {
     step(state, |phase| {
-        let Phase::Landed(landed) = phase else { return None };
+        let round = match phase {
+            Phase::Landed(landed) => &landed.round,
+            // Nothing tells when dice from a cup have landed.
+            Phase::Closed(shut) if shut.round.course() == Course::DiceCup => &shut.round,
+            Phase::Closed(_) | Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Entered(_) => {
+                return None;
+            }
+        };
         Some(Phase::Entered(Entered {
-            round: landed.round.clone(),
+            round: round.clone(),
             pressed: entered.pressed.clone(),
             faces: entered.faces.clone(),
             areas: entered.areas.clone(),
@@ -167,7 +197,6 @@ pub(crate) fn lamp_failed(state: &mut State, envelope: Envelope<'_>, failed: &La
     let lamp = FailedLamp {
         wrongly_lit: failed.wrongly_lit,
         round: envelope.round_id,
-        reported: failed.reported,
     };
     state.failed_lamps.insert(area.id.clone(), lamp);
     declare_fault(state, envelope.at, envelope.round_id);
@@ -220,9 +249,7 @@ pub(crate) fn unlocked(state: &mut State, envelope: Envelope<'_>, unlocked: &Tab
     let Mode::Open(Play::Dice(phase)) = &mut state.mode else {
         return;
     };
-    if let Phase::Tumbling(tumbling) = phase {
-        tumbling.quiet_since = tumbling.quiet_since.max(envelope.at);
-    }
+    quiet_from(phase, envelope.at);
     if let (Some(counters), Some(round)) = (unlocked.counters, phase.round_mut()) {
         round.counters = Some(counters.into());
     }
@@ -364,7 +391,12 @@ pub(crate) fn rearm(phase: &mut Phase, at: Uptime) {
             betting.opened_at = Uptime::ZERO;
             betting.unbroken = false;
         }
-        Phase::Closed(shut) => shut.closed_at = at,
+        Phase::Closed(shut) => {
+            shut.closed_at = at;
+            if let Some(open) = &mut shut.open {
+                open.quiet_since = at;
+            }
+        }
         Phase::Landed(landed) => landed.uncovered_at = at,
         Phase::Entered(entered) => {
             entered.entered_at = at;
@@ -406,9 +438,7 @@ pub(crate) fn device_online(state: &mut State, envelope: Envelope<'_>, before: O
         return;
     };
     link_broke(phase, kind);
-    if let Phase::Tumbling(tumbling) = phase {
-        tumbling.quiet_since = tumbling.quiet_since.max(envelope.at);
-    }
+    quiet_from(phase, envelope.at);
     match kind {
         DeviceKind::Tumbler => tumbler_online(phase, before, &serial_number, online),
         DeviceKind::Terminal => {
@@ -464,8 +494,18 @@ fn tumbler_online(phase: &mut Phase, before: Option<&Known>, serial_number: &str
             }
             tumbling.round.counters = found;
         }
+        Phase::Closed(shut) => {
+            if let Some(open) = &mut shut.open
+                && !(same && open.base.is_some())
+            {
+                // Another tumbler, or one that was not there at the bell: its spins count from here.
+                open.base = found;
+                shut.round.spins = 0;
+                shut.round.counters = found;
+            }
+        }
         // The round is held for a difference; what counts is accepted with its resumption.
-        Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_) => {}
+        Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_) => {}
     }
 }
 

@@ -10,9 +10,11 @@ use crate::table::event::{
     BetsClosed, BetsOpened, Body, DiceUncovered, RoundHeld, RoundHeldCause, RoundResumed, RoundVoided,
     RoundVoidedReason, TableLockedKind, TableLockedReason, VoidWithdrawn,
 };
+use crate::table::game::Family;
 use crate::table::input::{Contact, Cover, DeviceKind};
 use crate::table::locks;
 use crate::table::state::Count;
+use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{After, Phase, Ready};
 use crate::table::tai_sai::{Draft, tumbler};
 use crate::table::terminal::Missed;
@@ -61,6 +63,9 @@ pub(crate) fn text(cause: RoundHeldCause) -> &'static str {
         RoundHeldCause::NoSpinAfterUncover => {
             "\"No spin\" was called after the dice were uncovered: void the round, or let it go on."
         }
+        RoundHeldCause::NoSpin => {
+            "\"No spin\" was called, and the rules of this game that are at hand have no void: let the round go on when what was seen is put right."
+        }
         RoundHeldCause::DiceDiffer => {
             "The entry differs from what the dice reader saw: press the dice again, or let a supervisor confirm the entry."
         }
@@ -103,6 +108,8 @@ pub(crate) fn stand_for(draft: &mut Draft<'_>, source: &Source, rung: Option<Upt
 pub(crate) enum Uncovered {
     /// By the cover's contact.
     Seen(Missed),
+    /// By the spins and the rest of an open tumbler, whose dice can always be seen.
+    AtRest,
     /// An entry or a supervisor stands for it.
     Implied,
 }
@@ -112,11 +119,11 @@ pub(crate) fn open_bets(draft: &mut Draft<'_>, source: Source) {
     let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
         return;
     };
-    let needed = [DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps];
+    let needed = draft.game.needed();
     let offline = needed
-        .into_iter()
-        .filter(|kind| !draft.state.is_online(*kind))
-        .filter_map(|kind| draft.device(kind))
+        .iter()
+        .filter(|kind| !draft.state.is_online(**kind))
+        .filter_map(|kind| draft.device(*kind))
         .collect();
     let opened = BetsOpened {
         counters: draft.counters(),
@@ -140,21 +147,32 @@ pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Upt
         bets_open_ms: millis(betting.opened_at, at),
         rung_us_before: micros(at, draft.now),
         run_out: false,
+        counters: match draft.game.course() {
+            Course::OpenTumbler => draft.counters(),
+            Course::CoveredTumbler | Course::DiceCup => None,
+        },
     };
     draft.seen.terminal.bell_at = rung.or(draft.seen.terminal.bell_at);
     draft.record(source, Body::BetsClosed(closed));
+    if draft.game.course() == Course::OpenTumbler {
+        draft.base_taken();
+    }
     // Keys from before the bell can't count; the dealer begins with an empty readout.
     entry::new_number(draft);
 }
 
-/// The dice can be seen.
+/// The dice can be seen. Nothing of the kind is known of dice from a cup: their entry follows the bell.
 pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
     let Some(Phase::Closed(shut)) = draft.phase() else {
         return;
     };
+    if draft.game.course() == Course::DiceCup {
+        return;
+    }
     let seen = &draft.seen.tumbler;
     let off_at = match how {
         Uncovered::Seen(_) => seen.off_at.or(seen.exposed_at).unwrap_or(draft.now),
+        Uncovered::AtRest => draft.now,
         Uncovered::Implied => seen.off_at.unwrap_or(shut.closed_at),
     };
     let uncovered = DiceUncovered {
@@ -165,6 +183,7 @@ pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
             .map(|faces| faces.map(u32::from).to_vec())
             .unwrap_or_default(),
         off_us_before: micros(off_at, draft.now),
+        at_rest: how == Uncovered::AtRest,
     };
     draft.seen.tumbler.exposed_at = None;
     draft.record(source, Body::DiceUncovered(uncovered));
@@ -193,6 +212,7 @@ pub(crate) fn void(draft: &mut Draft<'_>, source: Source, reason: RoundVoidedRea
         automatic: declared == Declared::Gateway,
         text: text.into(),
         base: tumbler::base(draft),
+        by_policy: draft.game.game.void().is_policy(),
     };
     draft.record(source.clone(), Body::RoundVoided(voided));
     draft.base_taken();

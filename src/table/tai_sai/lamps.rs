@@ -10,6 +10,7 @@ use crate::table::event::{
 use crate::table::input::DeviceKind;
 use crate::table::lamps::Mismatch;
 use crate::table::seen::Flicker;
+use crate::table::tai_sai::game::Ground;
 use crate::table::tai_sai::phase::{Entered, Phase, Proof};
 use crate::table::tai_sai::{Draft, Look};
 use crate::time::Uptime;
@@ -59,6 +60,8 @@ pub(crate) fn judge_at(look: &Look<'_>) -> Option<Uptime> {
         Some((lit, at)) if online && lit == wanted => {
             (!look.seen.lamps.judged).then(|| *at + look.game.config.lamp_wait)
         }
+        // Nothing waits for lamps that neither law nor house asks for.
+        Some(_) | None if look.game.game.lamps() == Ground::None => None,
         Some(_) | None => {
             let (since, _) = waiting?;
             let away_since = look
@@ -191,7 +194,6 @@ fn fail(draft: &mut Draft<'_>, mismatch: Mismatch, count: u32, round: u64, enter
         area: Some(area(draft, mismatch.area, entered)),
         wrongly_lit: mismatch.wrongly_lit,
         count,
-        reported: false,
     };
     let source = draft.device_itself(DeviceKind::LayoutLamps);
     draft.record_of_round(round, source, Body::LampFailed(failed));
@@ -204,11 +206,17 @@ fn area(draft: &Draft<'_>, place: usize, entered: Option<&Entered>) -> Area {
     winning.cloned().unwrap_or_else(|| draft.game.layout.board.area(place))
 }
 
+/// Holds the next round back; not where neither law nor house has it so: then what failed is recorded, and play goes on.
 fn lock(draft: &mut Draft<'_>, reason: TableLockedReason, text: &str) {
+    let ground = draft.game.game.lamps();
+    if ground == Ground::None {
+        return;
+    }
     let locked = TableLocked {
         reason: reason as i32,
         kind: TableLockedKind::HoldNext as i32,
         text: text.into(),
+        by_policy: ground.is_policy(),
     };
     let source = Source::nobody().with_device(draft.device(DeviceKind::LayoutLamps));
     draft.record(source, Body::TableLocked(locked));
@@ -289,4 +297,21 @@ pub(crate) fn write_flicker(draft: &mut Draft<'_>, which: Which) {
         }
     }
     draft.seen.lamps.flicker = kept;
+}
+
+impl Flicker {
+    fn new(mismatch: Mismatch, since: Uptime, round: u64) -> Self {
+        Flicker {
+            area: mismatch.area,
+            wrongly_lit: mismatch.wrongly_lit,
+            since,
+            round,
+            more: 0,
+            failing: true,
+        }
+    }
+
+    fn is(&self, mismatch: Mismatch, round: u64) -> bool {
+        self.area == mismatch.area && self.wrongly_lit == mismatch.wrongly_lit && self.round == round
+    }
 }

@@ -1,6 +1,6 @@
-//! The opening checks of style A (r5.1): test entries, tumbler, seal. PURE. Devices and the lamp walk are the table's.
+//! The opening checks of a dice table (r5.1): test entries, tumbler and seal, or dice and cup. PURE. Devices and the lamp walk are the
+//! table's.
 
-use crate::rules::tai_sai;
 use crate::table::draft::Source;
 use crate::table::entry::is_own_copy;
 use crate::table::event::{Body, OpeningCheck, TumblerStarted};
@@ -9,17 +9,9 @@ use crate::table::indicators::DeviceCommand;
 use crate::table::input::{DeviceKind, Key, Motion, Person, Seal};
 use crate::table::mode::Mode;
 use crate::table::opening::{Evidence, RULE, devices, lamps_at_rest, opening, record};
+use crate::table::operator::refused;
 use crate::table::rejection::{self, Rejection};
 use crate::table::tai_sai::{Draft, Look};
-
-/// The checks that style A needs.
-pub(crate) const CHECKS: [OpeningCheck; 5] = [
-    OpeningCheck::Devices,
-    OpeningCheck::LampWalk,
-    OpeningCheck::TestEntries,
-    OpeningCheck::Tumbler,
-    OpeningCheck::Seal,
-];
 
 /// What devices say of a check.
 pub(crate) fn evidence(draft: &Draft<'_>, check: OpeningCheck) -> Evidence {
@@ -44,7 +36,7 @@ pub(crate) fn light(draft: &mut Draft<'_>, faces: [u8; 3]) -> Answer {
     opening(draft)?;
     draft.seen.opening.walk = None;
     draft.seen.opening.test_faces = Some(faces);
-    Ok(format!("The areas of {} are lit.", tai_sai::call(faces)))
+    Ok(format!("The areas of {} are lit.", draft.game.game.call(faces)))
 }
 
 /// A test entry on the terminal: it lights its areas for a person to see.
@@ -82,6 +74,9 @@ pub(crate) fn spin(draft: &mut Draft<'_>, person: &Person) -> Answer {
             ));
         }
     }
+    if !draft.game.course().has_tumbler() {
+        return Err(refused("This table has no tumbler: its dice are thrown from a cup."));
+    }
     if !draft.state.is_online(DeviceKind::Tumbler) {
         return Err(rejection::TUMBLER_AWAY.into());
     }
@@ -118,5 +113,5 @@ pub(crate) fn tumbler(draft: &mut Draft<'_>) {
 /// What the lamps show for a test entry.
 pub(crate) fn tested(look: &Look<'_>) -> Option<Vec<u8>> {
     let faces = look.seen.opening.test_faces?;
-    Some(look.game.layout.picture(&look.game.layout.winners(faces)))
+    Some(look.game.layout.picture(&look.game.game.winners(faces)))
 }

@@ -7,6 +7,7 @@ use crate::table::game::Play;
 use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Count, State};
 use crate::table::tai_sai::Draft;
+use crate::table::tai_sai::game::Course;
 use crate::time::Uptime;
 use std::collections::BTreeSet;
 
@@ -112,12 +113,23 @@ pub(crate) struct Betting {
     pub(crate) unbroken: bool,
 }
 
-/// Bets are closed, the dice covered.
+/// Bets are closed, the dice covered, or not thrown or spun yet.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct BetsShut {
     pub(crate) round: Round,
     /// When the bell rang.
     pub(crate) closed_at: Uptime,
+    /// The spins that an open tumbler must make now; `None` with another course.
+    pub(crate) open: Option<InSight>,
+}
+
+/// Dice that are spun in sight after the bell.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct InSight {
+    /// The counters from which spins count; `None` until the tumbler is there.
+    pub(crate) base: Option<Count>,
+    /// From here the tumbler must be at rest for the dice to have landed.
+    pub(crate) quiet_since: Uptime,
 }
 
 /// The dice can be seen.
@@ -233,6 +245,13 @@ impl Phase {
     /// Why the running round waits for a supervisor.
     pub(crate) fn held(&self) -> Option<&Held> {
         self.round().and_then(|round| round.held.as_ref())
+    }
+}
+
+impl Round {
+    /// What started it, closes its bets and shows its dice.
+    pub(crate) fn course(&self) -> Course {
+        Course::named(&self.game, &self.style)
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) fn go_on(draft: &mut Draft<'_>) {
     match draft.phase() {
         None | Some(Phase::Ready(_)) => return,
         Some(Phase::Tumbling(_)) => return tumbler::count(draft, tumbler::Reported::WhileAway),
+        Some(Phase::Closed(shut)) if shut.open.is_some() => tumbler::count(draft, tumbler::Reported::WhileAway),
         Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
             held::hold_if_moved(draft, expected);
         }
@@ -80,8 +81,9 @@ pub(crate) fn cover_is_off(draft: &mut Draft<'_>) {
 fn not_activated(draft: &mut Draft<'_>) {
     let watched = draft.ready().is_some_and(|ready| ready.watched);
     draft.seen.tumbler.bell_without_tumble = None;
-    tumbler::start_round(draft, false);
-    if watched {
+    let source = draft.dealer_at_tumbler();
+    tumbler::start_round(draft, source, false);
+    if watched && draft.game.game.voids_by_itself() {
         let source = Source::gateway();
         held::void(draft, source, RoundVoidedReason::ANotActivated, Declared::Gateway);
     } else {
@@ -101,7 +103,7 @@ fn exposed_early(draft: &mut Draft<'_>, links: Links) {
     let seen = &mut draft.seen.tumbler;
     seen.early_off = seen.off_at.or(seen.exposed_at);
     seen.exposed_at = None;
-    if links == Links::Unbroken {
+    if links == Links::Unbroken && draft.game.game.voids_by_itself() {
         let source = Source::gateway();
         held::void(draft, source, RoundVoidedReason::AExposedEarly, Declared::Gateway);
     } else {
@@ -109,9 +111,21 @@ fn exposed_early(draft: &mut Draft<'_>, links: Links) {
     }
 }
 
-/// Bets open: three spins and the rest are done, the last round has ended.
+/// Bets open: the last round has ended, and where the dice are spun first, three spins and the rest are done.
 pub(crate) fn open_bets(draft: &mut Draft<'_>) {
-    if due::bets_open_at(&draft.look()).is_some_and(|at| at <= draft.now) {
-        held::open_bets(draft, Source::gateway());
+    if due::bets_open_at(&draft.look()).is_none_or(|at| at > draft.now) {
+        return;
+    }
+    if draft.ready().is_some() {
+        tumbler::start_round(draft, Source::gateway(), false);
+    }
+    held::open_bets(draft, Source::gateway());
+}
+
+/// An open tumbler has spun its dice and lies still.
+pub(crate) fn dice_have_landed(draft: &mut Draft<'_>) {
+    if due::landed_at(&draft.look()).is_some_and(|at| at <= draft.now) {
+        let source = draft.dealer_at_tumbler();
+        held::uncover(draft, source, Uncovered::AtRest);
     }
 }

@@ -54,7 +54,8 @@ pub(crate) fn by_cover_at(look: &Look<'_>) -> Option<Uptime> {
         return None;
     };
     let seen = &look.seen.tumbler;
-    let waits = look.state.is_frozen()
+    let waits = !look.game.course().has_cover()
+        || look.state.is_frozen()
         || look.state.is_held()
         || !look.state.is_online(DeviceKind::Tumbler)
         || seen.cover() != Cover::On

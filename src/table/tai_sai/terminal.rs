@@ -7,6 +7,7 @@ use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::Mode;
 use crate::table::rejection;
 use crate::table::state::ContactCount;
+use crate::table::tai_sai::game::Ground;
 use crate::table::tai_sai::held::Declared;
 use crate::table::tai_sai::phase::{Betting, Phase, Tumbling};
 use crate::table::tai_sai::{Draft, held, play, tumbler};
@@ -89,8 +90,12 @@ fn bell_in_ready(draft: &mut Draft<'_>, at: Uptime) {
     if draft.ready().and_then(held::voided_for_want_of_a_bell).is_some() && in_time(draft, ring) {
         return held::late_bell(draft, at);
     }
-    if !draft.state.is_online(DeviceKind::Tumbler) {
+    if draft.game.course().has_tumbler() && !draft.state.is_online(DeviceKind::Tumbler) {
         return draft.notice(rejection::TUMBLER_AWAY);
+    }
+    if draft.game.course().opens_at_once() {
+        // Bets would be open if nothing held the round back.
+        return draft.notice(rejection::OUT_OF_ORDER);
     }
     draft.notice(rejection::BELL_WITHOUT_TUMBLE);
     draft.seen.tumbler.bell_without_tumble = Some(draft.now);
@@ -170,7 +175,7 @@ fn in_time(draft: &Draft<'_>, ring: Ring) -> bool {
 }
 
 /// What two clocks, related over a line, may differ by. A dealer who rings as soon as bets open is not to ring in vain.
-const TWO_CLOCKS: Duration = Duration::from_millis(300);
+pub(crate) const TWO_CLOCKS: Duration = Duration::from_millis(300);
 
 /// The ring of a bell with this count, if it counts for these bets.
 fn ring_of(betting: &Betting, bell: ContactCount, last_closed: Option<Uptime>, missed: Missed) -> Option<Ring> {
@@ -233,6 +238,9 @@ pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
     }
     if after_uncover && draft.game.config.hold_no_spin_after_uncover {
         return held::hold(draft, RoundHeldCause::NoSpinAfterUncover);
+    }
+    if draft.game.game.void() == Ground::None {
+        return held::hold(draft, RoundHeldCause::NoSpin);
     }
     let source = draft.dealer_at_terminal();
     held::void(draft, source, RoundVoidedReason::NotStated, Declared::Dealer);

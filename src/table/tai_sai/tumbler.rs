@@ -9,7 +9,9 @@ use crate::table::event::{
 use crate::table::input::{Cover, DeviceIdentity, DeviceKind, Flatness, Motion, TumblerReport};
 use crate::table::mode::Mode;
 use crate::table::state::Count;
-use crate::table::tai_sai::phase::Phase;
+use crate::table::tai_sai::game::Course;
+use crate::table::tai_sai::phase::{BetsShut, InSight, Phase};
+use crate::table::tai_sai::terminal::TWO_CLOCKS;
 use crate::table::tai_sai::{Draft, held, opening, play};
 use crate::table::terminal::Missed;
 use crate::time::Uptime;
@@ -47,6 +49,7 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
         .and_then(|phase| phase.round().and_then(|round| round.counters));
     let was_off = draft.seen.tumbler.off_at.is_some();
     let base = base_of(draft);
+    let spins_count = in_sight(draft).is_some();
     draft.seen.tumbler.report = Some(report.clone());
     draft.seen.tumbler.rest_at = draft.now;
     draft.seen.tumbler.tolerated_spin = false;
@@ -65,7 +68,7 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
     };
     let source = draft.device_itself(DeviceKind::Tumbler);
     draft.record(source, Body::DeviceOnline(online));
-    if base_of(draft) != base || !same || first {
+    if !spins_count && (base_of(draft) != base || !same || first) {
         draft.base_taken();
     }
     fault(
@@ -78,15 +81,30 @@ pub(crate) fn greeted(draft: &mut Draft<'_>, identity: &DeviceIdentity, report: 
         None => draft.seen.opening.count = draft.seen.tumbler.count(),
         Some(Phase::Ready(_) | Phase::Tumbling(_)) => count(draft, Reported::WhileAway),
         Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
-            if !same {
+            // Counters that nobody had at the bell have nothing to be compared with.
+            let counts = in_sight(draft);
+            let comparable = counts.is_none_or(|open| open.base.is_some());
+            if !same && comparable {
                 held::hold(draft, RoundHeldCause::CountersLost);
             } else if !draft.state.is_frozen() {
-                held::hold_if_moved(draft, expected);
+                match counts {
+                    Some(_) => count(draft, Reported::WhileAway),
+                    None => held::hold_if_moved(draft, expected),
+                }
             }
             play::compare(draft, Missed::WhileAway);
         }
     }
     dice(draft);
+}
+
+/// The counters from which spins of the running or the next round count.
+fn counting_base(draft: &Draft<'_>) -> Option<Count> {
+    match draft.state.phase() {
+        Some(Phase::Closed(shut)) => shut.open.and_then(|open| open.base),
+        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_))
+        | None => base_of(draft),
+    }
 }
 
 fn base_of(draft: &Draft<'_>) -> Option<Count> {
@@ -97,7 +115,19 @@ fn base_of(draft: &Draft<'_>) -> Option<Count> {
     }
 }
 
+/// Dice that an open tumbler is to spin now.
+fn in_sight(draft: &Draft<'_>) -> Option<InSight> {
+    match draft.state.phase() {
+        Some(Phase::Closed(shut)) => shut.open,
+        Some(Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_))
+        | None => None,
+    }
+}
+
 fn cover(draft: &mut Draft<'_>, cover: Cover, at: Uptime) {
+    if !draft.game.course().has_cover() {
+        return;
+    }
     let seen = &mut draft.seen.tumbler;
     match cover {
         Cover::Off => {
@@ -135,9 +165,15 @@ fn motion(draft: &mut Draft<'_>, old: Option<&TumblerReport>, report: &TumblerRe
         Mode::Opening(_) => return opening::tumbler(draft),
         Mode::Open(_) => {}
     }
+    let began_early = |closed_at: Uptime| began && at + TWO_CLOCKS < closed_at;
     match draft.phase() {
         None => {}
-        Some(Phase::Ready(_) | Phase::Tumbling(_)) => {
+        Some(Phase::Closed(BetsShut {
+            open: Some(_),
+            closed_at,
+            ..
+        })) if !began_early(closed_at) => count(draft, Reported::Live),
+        Some(Phase::Ready(_) | Phase::Tumbling(_)) if draft.game.course() == Course::CoveredTumbler => {
             let uncovered = report.cover == Cover::Off || old.is_some_and(|old| old.cover == Cover::Off);
             let spun = old.map_or(0, |old| report.spins.wrapping_sub(old.spins));
             if uncovered && draft.seen.tumbler.spinning_at_base.is_none() {
@@ -146,11 +182,20 @@ fn motion(draft: &mut Draft<'_>, old: Option<&TumblerReport>, report: &TumblerRe
             }
             count(draft, Reported::Live);
         }
-        Some(Phase::Betting(betting)) if began && at < betting.opened_at => {
+        Some(Phase::Betting(betting))
+            if began && at < betting.opened_at && draft.game.course() == Course::CoveredTumbler =>
+        {
             // "At least three" is never punished: it began in the tumble and became known too late.
             draft.seen.tumbler.tolerated_spin = true;
         }
-        Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {
+        Some(
+            Phase::Ready(_)
+            | Phase::Tumbling(_)
+            | Phase::Betting(_)
+            | Phase::Closed(_)
+            | Phase::Landed(_)
+            | Phase::Entered(_),
+        ) => {
             if !draft.seen.tumbler.tolerated_spin {
                 out_of_turn(draft, moved);
             } else if !spinning {
@@ -190,6 +235,7 @@ fn out_of_turn(draft: &mut Draft<'_>, moved: bool) {
         reason: TableLockedReason::OutOfTurn as i32,
         kind: TableLockedKind::Freeze as i32,
         text: "The tumbler was started out of turn: a supervisor must let the round go on, or void it.".into(),
+        by_policy: false,
     };
     let source = Source::gateway().with_device(draft.device(DeviceKind::Tumbler));
     draft.record(source, Body::TableLocked(locked));
@@ -206,7 +252,7 @@ pub(crate) enum Reported {
 
 /// Counts spins since the base: the first begins the round, each rest is recorded.
 pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
-    let (Some(base), Some(count)) = (base_of(draft), draft.seen.tumbler.count()) else {
+    let (Some(base), Some(count)) = (counting_base(draft), draft.seen.tumbler.count()) else {
         return;
     };
     let spinning = draft.seen.tumbler.is_spinning();
@@ -225,15 +271,18 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
     let counted = since.wrapping_sub(seen.discount);
     let while_away = reported == Reported::WhileAway;
     if counted > 0 && draft.ready().is_some() {
-        start_round(draft, while_away);
+        let source = draft.dealer_at_tumbler();
+        start_round(draft, source, while_away);
     }
-    let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
-        return;
+    let round = match draft.phase() {
+        Some(Phase::Tumbling(tumbling)) => tumbling.round,
+        Some(Phase::Closed(shut)) => shut.round,
+        Some(Phase::Ready(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_)) | None => return,
     };
-    if spinning || counted <= tumbling.round.spins {
+    if spinning || counted <= round.spins {
         return;
     }
-    if let Some(held) = &tumbling.round.held
+    if let Some(held) = &round.held
         && held.cause == RoundHeldCause::TumblerShort
     {
         // "Spun further with the cover on": what the hold asked for.
@@ -252,22 +301,22 @@ pub(crate) fn count(draft: &mut Draft<'_>, reported: Reported) {
 }
 
 /// Begins a round.
-pub(crate) fn start_round(draft: &mut Draft<'_>, while_away: bool) {
+pub(crate) fn start_round(draft: &mut Draft<'_>, source: Source, while_away: bool) {
     let started = RoundStarted {
-        game: "tai-sai".into(),
-        style: draft.game.config.style.name().into(),
-        layout: draft.game.config.layout.name().into(),
+        game: draft.game.game.name().into(),
+        style: draft.game.game.style().into(),
+        layout: draft.game.game.layout().into(),
         areas_sha256: draft.game.layout.areas_sha256.clone(),
         paytable_sha256: draft.game.layout.paytable_sha256.clone(),
         rules_version: rules::RULES_VERSION.into(),
         while_away,
         counters: draft.counters(),
         closings: draft.closings(),
+        policy: draft.game.game.policy(),
     };
     draft.seen.tumbler.bell_without_tumble = None;
     draft.seen.tumbler.exposed_at = None;
     draft.seen.tumbler.early_off = None;
-    let source = draft.dealer_at_tumbler();
     draft.record(source, Body::RoundStarted(started));
 }
 
@@ -281,6 +330,7 @@ pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32) {
         reason: TableLockedReason::Tumbler as i32,
         kind: TableLockedKind::HoldNext as i32,
         text: format!("The tumbler reports fault {code}: have it rectified before the next round."),
+        by_policy: false,
     };
     if !draft
         .state
@@ -290,6 +340,8 @@ pub(crate) fn fault(draft: &mut Draft<'_>, faulty: bool, code: u32) {
         draft.record(source, Body::TableLocked(locked));
     }
     match draft.phase() {
+        // Nothing was spun for these bets yet.
+        Some(Phase::Betting(_)) if draft.game.course() == Course::OpenTumbler => {}
         Some(Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_)) => {
             held::hold(draft, RoundHeldCause::TumblerFault);
         }
@@ -309,15 +361,27 @@ pub(crate) fn dice(draft: &mut Draft<'_>) {
         .as_ref()
         .and_then(|report| report.dice.as_ref());
     let not_flat = reading.is_some_and(|reading| reading.flatness == Flatness::NotFlat);
-    if not_flat && draft.seen.tumbler.off_at.is_some() && !landed.round.resumed.contains(&RoundHeldCause::NotFlat) {
+    if not_flat && can_be_seen(draft) && !landed.round.resumed.contains(&RoundHeldCause::NotFlat) {
         held::hold(draft, RoundHeldCause::NotFlat);
+    }
+}
+
+/// The dice of this round lie in sight: the cover is off, or an open tumbler has spun them and is at rest.
+fn can_be_seen(draft: &Draft<'_>) -> bool {
+    match draft.game.course() {
+        Course::CoveredTumbler => draft.seen.tumbler.off_at.is_some(),
+        Course::OpenTumbler => {
+            let round = draft.state.phase().and_then(Phase::round);
+            round.is_some_and(|round| round.spins >= play::SPINS_NEEDED) && !draft.seen.tumbler.is_spinning()
+        }
+        Course::DiceCup => false,
     }
 }
 
 /// What a reader surely saw after the uncover, sorted.
 pub(crate) fn reading(draft: &Draft<'_>) -> Option<[u8; 3]> {
     let seen = &draft.seen.tumbler;
-    if seen.off_at.is_none() || !draft.state.is_online(DeviceKind::Tumbler) {
+    if !can_be_seen(draft) || !draft.state.is_online(DeviceKind::Tumbler) {
         return None;
     }
     let dice = seen.report.as_ref()?.dice.as_ref()?;

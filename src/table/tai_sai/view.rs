@@ -6,6 +6,7 @@ use crate::table::game::Family;
 use crate::table::input::DeviceKind;
 use crate::table::readout::Standing;
 use crate::table::rejection;
+use crate::table::tai_sai::game::{Course, Ground};
 use crate::table::tai_sai::phase::{After, Entered, Phase};
 use crate::table::tai_sai::{Look, due, held, lamps, play, settle};
 use crate::table::view::{Act, CLOSE, InPlay, Shown};
@@ -48,9 +49,10 @@ pub(crate) fn standing(look: &Look<'_>) -> Standing {
 
 /// Why the next round doesn't start.
 fn before_bets(look: &Look<'_>) -> Standing {
-    if !look.state.is_online(DeviceKind::Tumbler) {
+    let away = |kind: DeviceKind| look.game.needed().contains(&kind) && !look.state.is_online(kind);
+    if away(DeviceKind::Tumbler) {
         Standing::Code(rejection::TUMBLER_AWAY)
-    } else if !look.state.is_online(DeviceKind::LayoutLamps) {
+    } else if away(DeviceKind::LayoutLamps) {
         Standing::Code(rejection::LAMPS_AWAY)
     } else if !look.state.locks.is_empty() {
         Standing::Code(rejection::LOCKED)
@@ -86,6 +88,7 @@ pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
         possible: possible(look, phase),
         deadlines: vec![
             ("bets open", due::bets_open_at(look)),
+            ("the dice have landed", due::landed_at(look)),
             ("the uncovered dice are judged", due::cover_at(look)),
             ("the lamps are judged", lamps::judge_at(look)),
             ("the cover settles the round", settle::by_cover_at(look)),
@@ -129,24 +132,19 @@ const AWAY: Act = (
 );
 
 fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
+    let mut acts = lawful(look, phase);
+    acts.retain(|act| match *act {
+        VOID => look.game.game.void() != Ground::None,
+        AMEND => look.game.game.amend() != Ground::None,
+        _ => true,
+    });
+    acts
+}
+
+/// What can be done, wherever the game has it.
+fn lawful(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     if let Some(held) = phase.held() {
-        let mut acts = vec![VOID];
-        match held.cause {
-            RoundHeldCause::TumblerShort => acts.push(("", "Put the cover on and spin the dice further.")),
-            RoundHeldCause::DiceDiffer => {
-                acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
-                acts.push(("", "Press the numbers of the dice again, then ENTER."));
-            }
-            RoundHeldCause::Unspecified
-            | RoundHeldCause::ExposedEarly
-            | RoundHeldCause::NotFlat
-            | RoundHeldCause::TumblerFault
-            | RoundHeldCause::NotActivated
-            | RoundHeldCause::ActivityWhileAway
-            | RoundHeldCause::CountersLost
-            | RoundHeldCause::NoSpinAfterUncover => acts.push(RESUME),
-        }
-        return acts;
+        return in_hold(look.game.game.void(), held.cause);
     }
     if look.state.is_frozen() {
         return vec![("round resume", "Let the frozen table go on."), VOID];
@@ -161,7 +159,10 @@ fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
 /// What can be done while nothing stops the round.
 fn in_order(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     let is_held_back = is_next_round_held_back(look);
+    let course = look.game.course();
     match phase {
+        // Bets would be open if nothing held them back.
+        Phase::Ready(_) if course.opens_at_once() => vec![HELD_BACK, CLOSE],
         Phase::Ready(ready) => {
             let spin = if is_held_back {
                 "The next round is held back: spins that are made count, but bets don't open until that has ended."
@@ -192,7 +193,22 @@ fn in_order(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
             CLOSE,
         ],
         Phase::Betting(_) => vec![("", "Call \"no more bets\" and ring the bell."), VOID, CLOSE, RESULT],
-        Phase::Closed(_) => vec![("", "Take the cover off."), VOID, RESULT],
+        Phase::Closed(shut) => match course {
+            Course::CoveredTumbler => vec![("", "Take the cover off."), VOID, RESULT],
+            Course::OpenTumbler if shut.round.spins < play::SPINS_NEEDED => {
+                vec![("", "Spin the dice: at least three spins."), VOID, RESULT]
+            }
+            Course::OpenTumbler => vec![("", "Wait until the dice lie still."), VOID, RESULT],
+            Course::DiceCup => vec![
+                ("round offer", "Record to which seat the dice are offered."),
+                (
+                    "",
+                    "Have the dice thrown, call them, press the three numbers, then ENTER.",
+                ),
+                VOID,
+                RESULT,
+            ],
+        },
         Phase::Landed(_) => vec![
             ("", "Call the dice, press the three numbers, then ENTER."),
             VOID,
@@ -200,4 +216,31 @@ fn in_order(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
         ],
         Phase::Entered(_) => vec![SETTLE, AMEND, VOID],
     }
+}
+
+/// What ends a hold.
+fn in_hold(void: Ground, cause: RoundHeldCause) -> Vec<Act> {
+    let mut acts = vec![VOID];
+    match cause {
+        RoundHeldCause::TumblerShort => {
+            acts.push(("", "Put the cover on and spin the dice further."));
+            if void == Ground::None {
+                acts.push(CLOSE);
+            }
+        }
+        RoundHeldCause::DiceDiffer => {
+            acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
+            acts.push(("", "Press the numbers of the dice again, then ENTER."));
+        }
+        RoundHeldCause::Unspecified
+        | RoundHeldCause::ExposedEarly
+        | RoundHeldCause::NotFlat
+        | RoundHeldCause::TumblerFault
+        | RoundHeldCause::NotActivated
+        | RoundHeldCause::ActivityWhileAway
+        | RoundHeldCause::CountersLost
+        | RoundHeldCause::NoSpinAfterUncover
+        | RoundHeldCause::NoSpin => acts.push(RESUME),
+    }
+    acts
 }

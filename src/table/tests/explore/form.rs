@@ -17,7 +17,7 @@ use crate::table::seen::{
 };
 use crate::table::state::{Alert, ContactCount, Count, FailedLamp, Known, LastVoid, Lock, State};
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
 use crate::time::Uptime;
 use sha2::{Digest, Sha256};
@@ -750,9 +750,15 @@ impl Formed for Phase {
             }
             Phase::Closed(shut) => {
                 f.byte(13);
-                let BetsShut { round, closed_at } = shut;
+                let BetsShut { round, closed_at, open } = shut;
                 round.form(f);
                 f.age(*closed_at, NO_WAIT);
+                f.byte(u8::from(open.is_some()));
+                if let Some(InSight { base, quiet_since }) = open {
+                    f.byte(u8::from(base.is_some()));
+                    base.iter().for_each(|base| f.count(*base));
+                    f.age(*quiet_since, 3_000);
+                }
             }
             Phase::Landed(landed) => {
                 f.byte(14);

@@ -9,6 +9,7 @@ use super::search::{Crew, Game};
 use super::world::{Act, CONNECTIONS, Shown, World};
 use crate::rules::tai_sai::{Layout, Style};
 use crate::table::event::{Mode, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableLockedReason};
+use crate::table::incident::IncidentCause;
 use crate::table::input::{
     Condition, Contact, Cover, DeviceKind, DiceReading, Flatness, Input, Key, OperatorAct, Role,
 };
@@ -172,7 +173,10 @@ fn commands() -> Vec<Act> {
         supervisor(OperatorAct::Reopen),
         enter_result(),
         supervisor(OperatorAct::Amend { faces: DOUBLE }),
-        supervisor(OperatorAct::RecordIncident { cause: "chip".into() }),
+        supervisor(OperatorAct::RecordIncident {
+            cause: IncidentCause::Other,
+            note: Some("chip".into()),
+        }),
         supervisor(OperatorAct::Lock { reason: "audit".into() }),
         supervisor(OperatorAct::AcceptDevice {
             serial_number: "T-0042".into(),
