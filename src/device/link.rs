@@ -26,6 +26,7 @@ use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostS
 
 use super::back_off::{BackOff, NOISY};
 use super::flood::Flood;
+use super::holder::{self, Holders};
 use super::port::{Leads, Moved, OpenError, Port};
 use super::report::{Kind, LinkReport, LinkState};
 use super::reporter::{Reporter, Standing};
@@ -69,6 +70,8 @@ pub(super) struct Link {
     trouble: String,
     /// The last time that something else than an unanswered greeting was going on.
     answered: Uptime,
+    /// The device fell silent, and nobody has looked yet whether somebody else takes what it says.
+    fell_silent: bool,
     /// What the report was last made of.
     shown: Shown,
 }
@@ -104,6 +107,8 @@ enum Ending {
     Nowhere,
     /// It takes no bytes.
     Stuck,
+    /// Somebody else has it open, and takes bytes away.
+    Shared(Box<Holders>),
     /// Too much comes.
     Noisy(&'static str),
 }
@@ -144,6 +149,7 @@ impl Link {
             back_off: BackOff::default(),
             told: Told::Nothing,
             trouble: String::new(),
+            fell_silent: false,
             shown: Shown {
                 state: LinkState::Down,
                 trouble: String::new(),
@@ -232,6 +238,11 @@ impl Link {
             }
             self.notice_silence(now).await?;
             self.show(now);
+            if std::mem::take(&mut self.fell_silent)
+                && let Some(others) = others_at(&port).await?
+            {
+                return Ok(Ending::Shared(Box::new(others)));
+            }
             let mut deadline = self.host.deadline().unwrap_or(now + SILENCE);
             if !out.is_empty() {
                 deadline = deadline.min(took + WRITE_LIMIT);
@@ -413,6 +424,27 @@ fn host(config: &PortConfig) -> Host {
         tumbler: config.tumbler,
     };
     Host::new(config, rand::random())
+}
+
+/// A process that is being made holds for a moment whatever its maker holds: somebody who is there after this long means it.
+const SURE_AFTER: Duration = Duration::from_millis(100);
+
+/// Who else has an open port: a program of root's can open it beside us at any time. Looked up off the loop's thread.
+async fn others_at(port: &Port) -> Result<Option<Holders>, Stopped> {
+    let mut others = None;
+    for look in 0..2 {
+        if look > 0 {
+            tokio::time::sleep(SURE_AFTER).await;
+        }
+        let resolved = port.resolved().to_owned();
+        let holders = tokio::task::spawn_blocking(move || holder::of(&resolved).without_makers());
+        let found = holders.await.map_err(|_| Stopped)?;
+        if !found.any() {
+            return Ok(None);
+        }
+        others = Some(found);
+    }
+    Ok(others)
 }
 
 fn instant(clock: &dyn Clock, deadline: Uptime) -> Instant {

@@ -56,7 +56,11 @@ impl Link {
             HostEvent::WrongDevice { hello: _, text } => {
                 (now, self.is_down(DeviceOfflineReason::WrongDevice, self.about(&text))?)
             }
-            HostEvent::Down(reason) => (now, self.is_down(offline(reason), self.about(&reason))?),
+            HostEvent::Down(reason) => {
+                let offline = offline(reason);
+                self.fell_silent |= offline == DeviceOfflineReason::Silent;
+                (now, self.is_down(offline, self.about(&reason))?)
+            }
             HostEvent::OddityBegan(oddity) => (now, self.odd(self.about(&self.describe(&oddity)), Stands::Yes)),
             HostEvent::OddityEnded(oddity) => {
                 if !self.host.oddities().is_empty() {
@@ -129,6 +133,7 @@ impl Link {
                     "nobody answers the greeting; {bytes} bytes came and no valid frame: wrong baud rate, or noise?"
                 )),
             };
+            self.fell_silent = true;
             self.tell_down(DeviceOfflineReason::Silent, text).await?;
         }
         Ok(())
@@ -160,6 +165,14 @@ impl Link {
             Ending::Stuck => (
                 DeviceOfflineReason::Silent,
                 self.about(&"the device takes no bytes"),
+                self.back_off.refused(),
+            ),
+            Ending::Shared(others) => (
+                DeviceOfflineReason::PortHeld,
+                format!(
+                    "{} is held by {others}, opened beside this daemon: it takes what the device says",
+                    self.config.path.display()
+                ),
                 self.back_off.refused(),
             ),
             Ending::Noisy(why) => (
