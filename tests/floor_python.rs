@@ -47,6 +47,10 @@ fn the_limits_on_the_page_are_the_codes() {
             format!("1 / {}", requests::MAX_WAITING_REPLAYS),
         ),
         ("short answers that wait", requests::MAX_WAITING_ANSWERS.to_string()),
+        (
+            "topics, correlation data and ids of those",
+            format!("{} bytes", requests::MAX_WAITING_ANSWER_BYTES),
+        ),
         ("answers in flight", delivery::MAX_RESPONSES.to_string()),
         (
             "packet to the gateway",

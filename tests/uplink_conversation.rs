@@ -437,6 +437,31 @@ async fn a_snapshot_is_the_state() {
 }
 
 #[tokio::test]
+async fn three_hundred_snapshots_at_once_are_all_answered() {
+    let (rig, mut peer) = ready(1).await;
+    for asker in 0..300_u32 {
+        let snapshot = Request {
+            request_id: asker.to_string(),
+            request: Some(request::Request::Snapshot(Snapshot {})),
+        };
+        let properties = properties(&format!("{PREFIX}/responses/me"), &asker.to_be_bytes());
+        let topic = format!("{PREFIX}/requests");
+        peer.publish(&topic, &snapshot.encode_to_vec(), 0, &properties).await;
+    }
+    for asker in 0..300_u32 {
+        let publish = within("an answer", peer.published_on("/responses/me")).await.unwrap();
+        peer.puback(publish.pkid, 0).await;
+        assert_eq!(publish.correlation.as_deref(), Some(&asker.to_be_bytes()[..]));
+        let answer = Response::decode(&publish.payload[..]).unwrap();
+        assert_eq!(answer.request_id, asker.to_string());
+        assert!(matches!(answer.response, Some(response::Response::Snapshot(_))));
+    }
+    let mut report = rig.uplink.report.clone();
+    let report = report_is(&mut report, "all are counted", |report| report.requests == 300).await;
+    assert_eq!((report.refused_requests, report.failures), (0, 0));
+}
+
+#[tokio::test]
 async fn what_cannot_be_answered_gets_an_error_and_the_connection_stands() {
     let (rig, mut peer) = ready(1).await;
     let unknown = Request {

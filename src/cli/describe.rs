@@ -785,6 +785,7 @@ mod tests {
                 area: Some(area("big")),
                 wrongly_lit: false,
                 count: 1,
+                reported: false,
             }),
             "LAMP of big is dark",
         );

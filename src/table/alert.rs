@@ -71,6 +71,8 @@ names! {
     RoundHeld = "round_held", Until::Resumed;
     /// A bell for a void round arrived when the cover was on again: the round stays as it is.
     LateBell = "late_bell", Until::Acknowledged;
+    /// A result light has failed: cards stand in for it.
+    LightFailed = "result_light_failed", Until::Over;
     /// The supervisor's key has been on for a minute.
     KeyLeftOn = "supervisor_key_left_on", Until::Over;
     /// Room for the journal runs out.

@@ -49,6 +49,7 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
                 area: area.clone(),
                 wrongly_lit: failed.wrongly_lit,
                 round_id: failed.round,
+                reported: failed.reported,
             })
             .collect(),
         board_failed: state.board_failed,
@@ -92,6 +93,7 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
                 let lamp = FailedLamp {
                     wrongly_lit: failed.wrongly_lit,
                     round: failed.round_id,
+                    reported: failed.reported,
                 };
                 (failed.area.clone(), lamp)
             })
@@ -352,6 +354,7 @@ mod tests {
                 area: Some(area),
                 wrongly_lit: true,
                 count: 1,
+                reported: true,
             };
             fold(&mut state, None, Body::LampFailed(failed));
         }

@@ -94,7 +94,7 @@ impl<'a, F: Family> Draft<'a, F> {
     /// Records a fact of a round that may have ended.
     pub(crate) fn record_of_round(&mut self, round_id: u64, source: Source, body: Body) {
         let rules = self.game.cite(&body);
-        self.record_under(rules, round_id, source, body);
+        self.record_under(&rules, round_id, source, body);
     }
 
     /// Records a fact that these rules decided.

@@ -103,7 +103,7 @@ pub(crate) trait Family: Sized {
     fn instrument(&self) -> &'static str;
 
     /// The rules that decided a fact.
-    fn cite(&self, body: &Body) -> &'static [Citation];
+    fn cite(&self, body: &Body) -> Cow<'static, [Citation]>;
 
     /// The lamps that show results.
     fn board(&self) -> &Board;
@@ -113,6 +113,9 @@ pub(crate) trait Family: Sized {
 
     /// The running round was begun with this game and its settings.
     fn is_ours(&self, play: &Play) -> bool;
+
+    /// Its own acts can void a round of this play: else it is another game's, and the table voids it.
+    fn voids(&self, play: &Play) -> bool;
 
     // ---- Signals ----
 
@@ -187,6 +190,9 @@ pub(crate) trait Family: Sized {
     /// What the lamps show for a test entry, if there was one.
     fn tested(look: &Look<'_, Self>) -> Option<Vec<u8>>;
 
+    /// What the readout shows for it.
+    fn tested_text(look: &Look<'_, Self>) -> Option<String>;
+
     // ---- People ----
 
     /// A supervisor's act that belongs to the game.
@@ -211,7 +217,7 @@ impl Play {
     /// Between rounds, as a table of this game is when it opens.
     pub(crate) fn opened(opened: &TableOpened) -> Play {
         match opened.game.as_str() {
-            two_up::DICE | two_up::COINS => Play::TwoUp(Course::default()),
+            name @ (two_up::DICE | two_up::COINS) => Play::TwoUp(Course::opened(name)),
             // Earlier journals name no game: there was only one.
             _ => Play::Dice(Phase::opened(opened.base.map(Count::from))),
         }
@@ -266,7 +272,7 @@ impl Play {
     pub(crate) fn rearm(&mut self, at: Uptime) {
         match self {
             Play::Dice(phase) => tai_sai::fold::rearm(phase, at),
-            Play::TwoUp(_) => {}
+            Play::TwoUp(course) => course.rearm(at),
         }
     }
 
@@ -337,7 +343,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         Body::SpinnerSelected(body) => two_up::fold::spinner_selected(state, envelope, body),
         Body::SpinnerWagerPlaced(body) => two_up::fold::spinner_wager_placed(state, envelope, body),
         Body::SpinResulted(body) => two_up::fold::spin_resulted(state, envelope, body),
-        Body::SpinInvalidated(body) => two_up::fold::spin_invalidated(state, body),
+        Body::SpinInvalidated(body) => two_up::fold::spin_invalidated(state, envelope, body),
         Body::InvalidSpinOverruled(_) => two_up::fold::invalid_spin_overruled(state),
         Body::SpinCorrected(body) => two_up::fold::spin_corrected(state, envelope, body),
         Body::PlayersWagersDecided(body) => two_up::fold::players_wagers_decided(state, body),

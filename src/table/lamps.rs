@@ -9,6 +9,8 @@ use crate::table::event::{Area, Body, DeviceOnline};
 use crate::table::game::Family;
 use crate::table::input::{DeviceIdentity, LampReport};
 use crate::table::opening;
+use crate::table::seen::Flicker;
+use crate::time::Uptime;
 
 /// The fault's number where the device gave none.
 const CANNOT_FOLLOW: u32 = 0;
@@ -163,4 +165,21 @@ fn cannot_follow<F: Family>(draft: &mut Draft<'_, F>, failed: &[u8]) {
 pub(crate) fn acknowledged<F: Family>(draft: &mut Draft<'_, F>, lit: &[u8]) {
     draft.seen.lamps.acknowledged = Some((trimmed(lit).to_vec(), draft.now));
     draft.seen.lamps.judged = false;
+}
+
+impl Flicker {
+    pub(crate) fn new(mismatch: Mismatch, since: Uptime, round: u64) -> Self {
+        Flicker {
+            area: mismatch.area,
+            wrongly_lit: mismatch.wrongly_lit,
+            since,
+            round,
+            more: 0,
+            failing: true,
+        }
+    }
+
+    pub(crate) fn is(&self, mismatch: Mismatch, round: u64) -> bool {
+        self.area == mismatch.area && self.wrongly_lit == mismatch.wrongly_lit && self.round == round
+    }
 }

@@ -153,9 +153,14 @@ pub(crate) fn begin<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Ans
 pub(crate) fn walk_lamps<F: Family>(draft: &mut Draft<'_, F>) -> Answer {
     opening(draft)?;
     if !draft.state.is_online(F::LAMPS) {
-        return Err(rejection::LAMPS_AWAY.into());
+        let away = match F::LAMPS {
+            DeviceKind::ResultLights => rejection::LIGHTS_AWAY,
+            DeviceKind::LayoutLamps | DeviceKind::Tumbler | DeviceKind::Terminal => rejection::LAMPS_AWAY,
+        };
+        return Err(away.into());
     }
     draft.seen.opening.test_faces = None;
+    draft.seen.opening.test_outcome = None;
     draft.seen.opening.walk = Some(Walk {
         area: 0,
         since: draft.now,

@@ -2,7 +2,9 @@
 
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
-use crate::table::event::{AlertAcknowledged, Body, TableClosed, TestModeEntered, TestModeLeft};
+use crate::table::event::{
+    AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind, TestModeEntered, TestModeLeft,
+};
 use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};
 use crate::table::mode::Mode;
@@ -77,6 +79,7 @@ fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) 
 
 fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) -> Answer {
     match act {
+        OperatorAct::Void { reason } if is_anothers(draft) => void_anothers(draft, person, *reason),
         OperatorAct::BeginOpening => opening::begin(draft, person),
         OperatorAct::WalkLamps => opening::walk_lamps(draft),
         OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
@@ -126,6 +129,32 @@ pub(crate) fn not_here() -> Answer {
 
 pub(crate) fn refused(text: impl Into<String>) -> Rejection {
     Rejection::command(text, HOUSE)
+}
+
+/// The running round is of another game than the configuration's.
+fn is_anothers<F: Family>(draft: &Draft<'_, F>) -> bool {
+    let round = draft.state.play().filter(|play| !play.is_between_rounds());
+    round.is_some_and(|play| !draft.game.is_ours(play) && !draft.game.voids(play))
+}
+
+/// Voids a round that this game's acts can't reach, and closes the table: its devices must be checked for the new game.
+fn void_anothers<F: Family>(draft: &mut Draft<'_, F>, person: &Person, reason: Option<RoundVoidedReason>) -> Answer {
+    let source = Source::person(person);
+    let voided = RoundVoided {
+        reason: reason.unwrap_or(RoundVoidedReason::NotStated) as i32,
+        automatic: false,
+        text: "the configuration is another game's".into(),
+        base: None,
+        by_policy: false,
+    };
+    draft.record(source.clone(), Body::RoundVoided(voided));
+    for lock in draft.state.locks.clone() {
+        if lock.kind == TableLockedKind::Freeze {
+            locks::unlock(draft, source.clone(), &lock, "the round was voided");
+        }
+    }
+    draft.record(source, Body::TableClosed(TableClosed {}));
+    Ok("The round is void, and the table is closed: open it for the game that is configured now.".into())
 }
 
 fn close<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {

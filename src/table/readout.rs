@@ -32,10 +32,7 @@ fn standing<F: Family>(look: &Look<'_, F>) -> Standing {
     match &look.state.mode {
         Mode::Closed => Standing::Code(rejection::CLOSED),
         Mode::Test(_) => Standing::Code(rejection::TEST),
-        Mode::Opening(_) => match look.seen.opening.test_faces {
-            Some(faces) => Standing::Numbers(faces.map(|face| face.to_string()).concat()),
-            None => Standing::Nothing,
-        },
+        Mode::Opening(_) => F::tested_text(look).map_or(Standing::Nothing, Standing::Numbers),
         Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
         Mode::Open(_) => F::standing(look),
     }

@@ -33,7 +33,7 @@ pub struct Rejection {
 }
 
 /// What the entry keys say of the device rather than of the law.
-const HOUSE: Citation = "the table's own rule";
+pub(crate) const HOUSE: Citation = "the table's own rule";
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $number:literal, $readout:literal, $rule:expr, $text:literal;)*) => {
@@ -58,6 +58,8 @@ codes! {
     UNKNOWN_KEY = 6, "E06", "NZ Div 9 r3.3", "A key was pressed that this game does not have: press the three numbers again, then ENTER.";
     /// Keys older than two seconds.
     STALE = 7, "E07", HOUSE, "The keys arrived too late to count (the line was interrupted): press the three numbers again, then ENTER.";
+    /// Keys that make no entry of this game.
+    NO_SUCH_ENTRY = 8, "E08", HOUSE, "These keys are no entry of this game: press the keys of one act, then ENTER.";
     /// The tumbler is away.
     TUMBLER_AWAY = 20, "E20", "NZ Div 9 r7.4", "The tumbler does not answer: check its cable and power; the next round waits for it.";
     /// The terminal is away.
@@ -69,11 +71,23 @@ codes! {
     /// A bell before the dice were spun.
     BELL_WITHOUT_TUMBLE = 30, "E30", "NZ Div 9 r6.1", "The dice were not spun three times for this round: put the cover on and spin them, or call \"no spin\".";
     /// Something at a moment that the order of play does not have it.
-    OUT_OF_ORDER = 31, "E31", "NZ Div 9 r6.4", "Not now: the order is spin, bets, bell, uncover, entry, settlement.";
+    OUT_OF_ORDER = 31, "E31", "NZ Div 9 r6.4", "Not now: the order is spin, bets, bell, uncover, entry, settlement; in two-up spinner, wager, bell, result.";
     /// A settlement press too early.
     TOO_EARLY_TO_SETTLE = 32, "E32", "NZ Div 9 r6.5", "Too early to settle: wait three seconds after the entry or the last key, with the supervisor key off, then press ENTER.";
     /// A settlement before the lamps are known.
     LAMPS_NOT_CONFIRMED = 33, "E33", "NZ Div 9 r6.5", "The lamps have not been confirmed yet: wait a moment, then press ENTER again.";
+    /// A bell without the spinner's wager.
+    SPINNER_WAGER_REQUIRED = 34, "E34", "Qld 2004 sch 13 s6(1)", "The spinner has no wager: press its side, then ENTER, before \"no more bets\".";
+    /// A result without a bell.
+    NO_CALL = 35, "E35", "Qld 2004 sch 13 s7(1)", "\"No more bets\" was not called for this spin: ring the bell first.";
+    /// Too many of a set are lost.
+    NEW_SET_REQUIRED = 36, "E36", "Qld 2004 sch 13 s22(1)(d)", "Too many of the set are lost: place a new set (NEW SET, ENTER) first.";
+    /// A dealer who may not stop.
+    DEALER_MUST_SPIN = 37, "E37", "Qld 2004 sch 13 s5(8)", "The dealer spins until there is a decision.";
+    /// A spinner who may not go on.
+    SPINNER_MUST_STOP = 38, "E38", "Qld 2004 sch 13 s10(2)", "The spinner must stop: select a new one.";
+    /// The spinner has to choose.
+    CHOICE_PENDING = 39, "E39", "Qld 1998 s478(1)", "The spinner has to choose first: SPINNER STOPS to retire, RELIEVE to have the boxer spin.";
     /// Nothing can be recorded.
     JOURNAL = 90, "E90", HOUSE, "The table cannot record what happens, so nothing counts: call a technician.";
     /// A lock or a hold stands.
@@ -124,6 +138,7 @@ mod tests {
                 (5, "E05"),
                 (6, "E06"),
                 (7, "E07"),
+                (8, "E08"),
                 (20, "E20"),
                 (21, "E21"),
                 (22, "E22"),
@@ -132,6 +147,12 @@ mod tests {
                 (31, "E31"),
                 (32, "E32"),
                 (33, "E33"),
+                (34, "E34"),
+                (35, "E35"),
+                (36, "E36"),
+                (37, "E37"),
+                (38, "E38"),
+                (39, "E39"),
                 (90, "E90"),
                 (0, "LOC"),
                 (0, "TST"),

@@ -6,7 +6,7 @@ use crate::rules::citation::Citation;
 use crate::table::event::OpeningCheck;
 use crate::table::indicators::Readout;
 use crate::table::input::{
-    Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, TumblerReport,
+    Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, Outcome, TumblerReport,
 };
 use crate::table::state::{ContactCount, Count};
 use crate::time::Uptime;
@@ -204,6 +204,8 @@ pub(crate) struct OpeningSeen {
     pub(crate) walk: Option<Walk>,
     /// The areas of a test entry are lit.
     pub(crate) test_faces: Option<[u8; 3]>,
+    /// Likewise at a two-up table.
+    pub(crate) test_outcome: Option<Outcome>,
     /// The tumbler's counters when the checks began, or when it was started by command.
     pub(crate) count: Option<Count>,
 }

@@ -83,6 +83,8 @@ pub(crate) struct FailedLamp {
     pub(crate) wrongly_lit: bool,
     /// The round in whose picture it was named; 0: outside one, or to be named again.
     pub(crate) round: u64,
+    /// By a person: it stands until a person says otherwise.
+    pub(crate) reported: bool,
 }
 
 /// A void.

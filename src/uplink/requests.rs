@@ -18,8 +18,11 @@ pub const MAX_CORRELATION: usize = 4096;
 pub const MAX_WAITING_REPLAYS: usize = 4;
 /// Events of one replay. An asker asks again from the next one.
 pub const MAX_REPLAY: u64 = 1000;
-/// Short answers (snapshots, errors) that wait for a place in the window. More are dropped and counted.
-pub const MAX_WAITING_ANSWERS: usize = 16;
+/// Short answers (snapshots, errors) that wait for a place in the window: every table of a large floor's dashboards asking at once.
+/// More are dropped and counted; they can't be refused, for an error is a short answer as well.
+pub const MAX_WAITING_ANSWERS: usize = 1024;
+/// Bytes of topics, correlation data and ids that those may keep, so that askers with long ones can't fill the memory either.
+pub const MAX_WAITING_ANSWER_BYTES: usize = 256 * 1024;
 /// Longest `request_id`, in characters.
 pub const MAX_REQUEST_ID: usize = 36;
 
@@ -226,6 +229,11 @@ impl Replaying {
 }
 
 impl ReplyTo {
+    /// What is kept of what the asker sent.
+    fn kept_bytes(&self) -> usize {
+        self.topic.len() + self.request_id.len() + self.correlation.as_ref().map_or(0, Bytes::len)
+    }
+
     fn answer(&self, response: response::Response) -> Response {
         Response {
             request_id: self.request_id.clone(),
@@ -270,6 +278,8 @@ pub enum Counted {
 #[derive(Clone, Default, Debug)]
 pub struct Desk {
     short: VecDeque<(ReplyTo, Short)>,
+    /// What `short` keeps of what askers sent.
+    short_bytes: usize,
     /// The replay that runs.
     pub replay: Option<Replaying>,
     waiting: VecDeque<Replaying>,
@@ -307,9 +317,11 @@ impl Desk {
     }
 
     fn add_short(&mut self, reply: ReplyTo, short: Short) -> Counted {
-        if self.short.len() >= MAX_WAITING_ANSWERS {
+        let bytes = reply.kept_bytes();
+        if self.short.len() >= MAX_WAITING_ANSWERS || self.short_bytes + bytes > MAX_WAITING_ANSWER_BYTES {
             return Counted::Refused;
         }
+        self.short_bytes += bytes;
         self.short.push_back((reply, short));
         Counted::Answered
     }
@@ -333,7 +345,9 @@ impl Desk {
 
     /// The next short answer: they go before events of a replay.
     pub fn pop_short(&mut self) -> Option<(ReplyTo, Short)> {
-        self.short.pop_front()
+        let (reply, short) = self.short.pop_front()?;
+        self.short_bytes -= reply.kept_bytes();
+        Some((reply, short))
     }
 
     /// A short answer waits.
@@ -554,10 +568,19 @@ mod tests {
         let mut desk = Desk::default();
         let mut bad = asked(&replay(1, 0));
         bad.payload = Bytes::from_static(&[0xff]);
-        for _ in 0..1000 {
+        for _ in 0..5000 {
             assert_eq!(desk.take(read(&topics(), &bad)), Counted::Refused);
         }
         let waiting = std::iter::from_fn(|| desk.pop_short()).count();
         assert_eq!(waiting, MAX_WAITING_ANSWERS);
+        // Long correlation data fill the room sooner.
+        bad.correlation = Some(vec![0; MAX_CORRELATION].into());
+        for _ in 0..2 {
+            for _ in 0..5000 {
+                desk.take(read(&topics(), &bad));
+            }
+            let waiting = std::iter::from_fn(|| desk.pop_short()).count();
+            assert_eq!(waiting, MAX_WAITING_ANSWER_BYTES / (MAX_CORRELATION + "p/responses/me".len()));
+        }
     }
 }

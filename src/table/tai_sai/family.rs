@@ -51,12 +51,13 @@ impl Family for Dice {
         }
     }
 
-    fn cite(&self, body: &Body) -> &'static [Citation] {
-        match self.game {
+    fn cite(&self, body: &Body) -> Cow<'static, [Citation]> {
+        let rules = match self.game {
             DiceGame::TaiSai { style: Style::A, .. } => citation::of(body),
             DiceGame::TaiSai { style: Style::B, .. } => citation::of_a_throw(body),
             DiceGame::SicBo { tumbler, .. } => queensland::cite(body, tumbler),
-        }
+        };
+        rules.into()
     }
 
     fn board(&self) -> &Board {
@@ -72,6 +73,13 @@ impl Family for Dice {
             Play::Dice(phase) => phase.round().is_none_or(|round| {
                 round.game == self.name() && round.style == self.game.style() && round.layout == self.game.layout()
             }),
+            Play::TwoUp(_) => false,
+        }
+    }
+
+    fn voids(&self, play: &Play) -> bool {
+        match play {
+            Play::Dice(_) => true,
             Play::TwoUp(_) => false,
         }
     }
@@ -160,6 +168,11 @@ impl Family for Dice {
 
     fn tested(look: &Look<'_>) -> Option<Vec<u8>> {
         opening::tested(look)
+    }
+
+    fn tested_text(look: &Look<'_>) -> Option<String> {
+        let faces = look.seen.opening.test_faces?;
+        Some(faces.map(|face| face.to_string()).concat())
     }
 
     fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {

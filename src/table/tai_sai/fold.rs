@@ -197,6 +197,7 @@ pub(crate) fn lamp_failed(state: &mut State, envelope: Envelope<'_>, failed: &La
     let lamp = FailedLamp {
         wrongly_lit: failed.wrongly_lit,
         round: envelope.round_id,
+        reported: failed.reported,
     };
     state.failed_lamps.insert(area.id.clone(), lamp);
     declare_fault(state, envelope.at, envelope.round_id);

@@ -194,6 +194,7 @@ fn fail(draft: &mut Draft<'_>, mismatch: Mismatch, count: u32, round: u64, enter
         area: Some(area(draft, mismatch.area, entered)),
         wrongly_lit: mismatch.wrongly_lit,
         count,
+        reported: false,
     };
     let source = draft.device_itself(DeviceKind::LayoutLamps);
     draft.record_of_round(round, source, Body::LampFailed(failed));
@@ -297,21 +298,4 @@ pub(crate) fn write_flicker(draft: &mut Draft<'_>, which: Which) {
         }
     }
     draft.seen.lamps.flicker = kept;
-}
-
-impl Flicker {
-    fn new(mismatch: Mismatch, since: Uptime, round: u64) -> Self {
-        Flicker {
-            area: mismatch.area,
-            wrongly_lit: mismatch.wrongly_lit,
-            since,
-            round,
-            more: 0,
-            failing: true,
-        }
-    }
-
-    fn is(&self, mismatch: Mismatch, round: u64) -> bool {
-        self.area == mismatch.area && self.wrongly_lit == mismatch.wrongly_lit && self.round == round
-    }
 }

@@ -6,7 +6,7 @@ use crate::table::event::{
 };
 use crate::table::input::{Contact, Outcome};
 use crate::table::two_up::phase::{
-    Behind, Course, Ended, Game, Keeper, Lock, Phase, Placed, Results, Spinner, TakeOver, Tally, Undo,
+    Behind, Course, Ended, Game, Keeper, Lock, Phase, Results, Spinner, TakeOver, Tally, Undo,
 };
 use crate::time::Uptime;
 
@@ -28,13 +28,14 @@ pub(crate) fn course_out(course: &Course) -> TwoUpCheckpoint {
         Phase::Decide { ended, .. } => *ended == Ended::OfDealer,
         Phase::Select { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) => false,
     };
-    let (undo, undo_game, undo_shown, undo_closed_at) = match &course.undo {
-        Undo::Nothing => (TwoUpUndo::Unspecified, None, None, None),
-        Undo::Early => (TwoUpUndo::Early, None, None, None),
-        Undo::Invalid { game, closed_at } => (TwoUpUndo::Invalid, Some(game), None, Some(closed_at)),
-        Undo::Result { game, shown, closed_at } => (TwoUpUndo::Result, Some(game), Some(shown), Some(closed_at)),
+    let (undo, undo_game, undo_shown, undo_closed_at, off) = match &course.undo {
+        Undo::Nothing => (TwoUpUndo::Unspecified, None, None, None, 0),
+        Undo::Early { off } => (TwoUpUndo::Early, None, None, None, *off),
+        Undo::Invalid { game, closed_at, off } => (TwoUpUndo::Invalid, Some(game), None, Some(closed_at), *off),
+        Undo::Result { game, shown, closed_at } => (TwoUpUndo::Result, Some(game), Some(shown), Some(closed_at), 0),
     };
     TwoUpCheckpoint {
+        game_name: course.game.clone(),
         phase: phase as i32,
         game: game.map(game_out),
         won,
@@ -57,6 +58,8 @@ pub(crate) fn course_out(course: &Course) -> TwoUpCheckpoint {
         undo_game: undo_game.map(|game| game_out(game)),
         undo_shown: undo_shown.map(|shown| shown_out(shown)),
         undo_closed_at_us: undo_closed_at.map_or(0, |at| at.as_micros()),
+        undo_off: u32::from(off),
+        opened_at_us: course.opened_at.as_micros(),
     }
 }
 
@@ -85,6 +88,7 @@ pub(crate) fn course_in(checkpoint: &TwoUpCheckpoint) -> Course {
     let undone = || Box::new(checkpoint.undo_game.as_ref().map(game_in).unwrap_or_default());
     let closed_at = Uptime::from_micros(checkpoint.undo_closed_at_us);
     Course {
+        game: checkpoint.game_name.clone(),
         phase,
         shown: checkpoint.shown.as_ref().map(shown_in).unwrap_or_default(),
         missing: small(checkpoint.missing),
@@ -94,12 +98,16 @@ pub(crate) fn course_in(checkpoint: &TwoUpCheckpoint) -> Course {
             TwoUpKeeper::Player => Some(Keeper::Player),
         },
         bell: checkpoint.bell.as_ref().map(Into::into).unwrap_or_default(),
+        opened_at: Uptime::from_micros(checkpoint.opened_at_us),
         undo: match checkpoint.undo() {
             TwoUpUndo::Unspecified => Undo::Nothing,
-            TwoUpUndo::Early => Undo::Early,
+            TwoUpUndo::Early => Undo::Early {
+                off: small(checkpoint.undo_off),
+            },
             TwoUpUndo::Invalid => Undo::Invalid {
                 game: undone(),
                 closed_at,
+                off: small(checkpoint.undo_off),
             },
             TwoUpUndo::Result => Undo::Result {
                 game: undone(),
@@ -125,17 +133,16 @@ fn game_out(game: &Game) -> TwoUpGame {
         Spinner::TakenOver(TakeOver::InvalidSpins) => TwoUpSpinner::ForInvalidSpins,
         Spinner::TakenOver(TakeOver::Relieved) => TwoUpSpinner::ForRelieved,
     };
-    let side = match game.wager.map(|placed| placed.side) {
+    let side = match game.wager {
         None => event::Side::Unspecified,
         Some(Side::Heads) => event::Side::Heads,
         Some(Side::Tails) => event::Side::Tails,
     };
     TwoUpGame {
         round_id: game.round,
-        game: game.game.clone(),
         spinner: spinner as i32,
         side: side as i32,
-        called: game.wager.is_some_and(|placed| placed.lock == Lock::Locked),
+        called: game.lock == Lock::Locked,
         past_first: game.tally.past_first,
         valid: u32::from(game.tally.valid),
         invalid: u32::from(game.tally.invalid),
@@ -153,7 +160,6 @@ fn game_in(game: &TwoUpGame) -> Game {
     let lock = if game.called { Lock::Locked } else { Lock::Free };
     Game {
         round: game.round_id,
-        game: game.game.clone(),
         spinner: match game.spinner() {
             TwoUpSpinner::Unspecified | TwoUpSpinner::Dealer => Spinner::Dealer,
             TwoUpSpinner::Player => Spinner::Player,
@@ -164,7 +170,8 @@ fn game_in(game: &TwoUpGame) -> Game {
             TwoUpSpinner::ForInvalidSpins => Spinner::TakenOver(TakeOver::InvalidSpins),
             TwoUpSpinner::ForRelieved => Spinner::TakenOver(TakeOver::Relieved),
         },
-        wager: side.map(|side| Placed { side, lock }),
+        wager: side,
+        lock,
         tally: Tally {
             past_first: game.past_first,
             valid: small(game.valid),

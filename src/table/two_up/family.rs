@@ -9,24 +9,23 @@ use crate::table::game::{Answer, Family, Play};
 use crate::table::indicators::TumblerWish;
 use crate::table::input::{DeviceIdentity, DeviceKind, Key, OperatorAct, Person, TumblerReport};
 use crate::table::lamps::Board;
-use crate::table::opening::{self, Evidence};
-use crate::table::operator::not_here;
+use crate::table::opening::Evidence;
 use crate::table::readout::Standing;
-use crate::table::rejection::{self, Rejection};
+use crate::table::rejection::Rejection;
 use crate::table::seen::Pressed;
 use crate::table::terminal::Missed;
-use crate::table::two_up::{Draft, Look, TwoUp};
+use crate::table::two_up::{Draft, Look, TwoUp, acts, bell, citation, entry, lights, opening, view};
 use crate::table::view::InPlay;
 use crate::time::Uptime;
 use std::borrow::Cow;
 use std::time::Duration;
 
 impl Family for TwoUp {
-    const KEYS: usize = 2;
+    const KEYS: usize = entry::KEYS;
 
     const LAMPS: DeviceKind = DeviceKind::ResultLights;
 
-    type Found = ();
+    type Found = Option<bell::Ring>;
 
     fn name(&self) -> &'static str {
         self.law.name()
@@ -48,8 +47,8 @@ impl Family for TwoUp {
         "Qld "
     }
 
-    fn cite(&self, _body: &Body) -> &'static [Citation] {
-        &[]
+    fn cite(&self, body: &Body) -> Cow<'static, [Citation]> {
+        citation::of(&self.law, body)
     }
 
     fn board(&self) -> &Board {
@@ -63,102 +62,111 @@ impl Family for TwoUp {
     fn is_ours(&self, play: &Play) -> bool {
         match play {
             Play::Dice(_) => false,
-            Play::TwoUp(course) => course.phase.turn().is_none_or(|game| game.game == self.name()),
+            Play::TwoUp(course) => course.game == self.name(),
         }
+    }
+
+    fn voids(&self, _play: &Play) -> bool {
+        // There is no void in two-up.
+        false
     }
 
     fn tumbler(_draft: &mut Draft<'_>, _report: &TumblerReport, _happened: Option<Uptime>) {}
 
     fn tumbler_greeted(_draft: &mut Draft<'_>, _identity: &DeviceIdentity, _report: &TumblerReport) {}
 
-    fn bell(_draft: &mut Draft<'_>, _at: Uptime, _last_closed: Option<Uptime>) {}
+    fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
+        bell::bell(draft, at, last_closed);
+    }
 
-    fn no_spin(_draft: &mut Draft<'_>, _at: Uptime) {}
+    fn no_spin(draft: &mut Draft<'_>, _at: Uptime) {
+        bell::no_spin(draft);
+    }
 
-    fn find(_draft: &Draft<'_>, _missed: Missed) {}
+    fn find(draft: &Draft<'_>, missed: Missed) -> Option<bell::Ring> {
+        bell::find(draft, missed)
+    }
 
-    fn found(_draft: &mut Draft<'_>, (): (), _missed: Missed) {}
+    fn found(draft: &mut Draft<'_>, found: Option<bell::Ring>, missed: Missed) {
+        bell::found(draft, found, missed);
+    }
 
     fn knows(&self, key: Key) -> bool {
-        match key {
-            Key::TwoUp(_) | Key::NoSpin => true,
-            Key::Number(_) | Key::Other(_) => false,
-        }
+        self.law.knows(key)
     }
 
     fn clears(_keys: &[Pressed], _key: Key) -> bool {
         false
     }
 
-    fn enter(_draft: &mut Draft<'_>, _shown: &[Key]) -> Result<(), Refused> {
-        Err(Refused::Recorded(rejection::OUT_OF_ORDER))
+    fn enter(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused> {
+        entry::enter(draft, shown)
     }
 
-    fn due(_draft: &mut Draft<'_>) {}
-
-    fn next(_look: &Look<'_>) -> Option<Uptime> {
-        None
+    fn due(draft: &mut Draft<'_>) {
+        lights::judge(draft);
     }
 
-    fn write_counts(_draft: &mut Draft<'_>, _which: Which) {}
+    fn next(look: &Look<'_>) -> Option<Uptime> {
+        lights::next(look)
+    }
 
-    fn started(_draft: &mut Draft<'_>) {}
+    fn write_counts(draft: &mut Draft<'_>, which: Which) {
+        lights::forget_flicker(draft, which);
+    }
 
-    fn go_on(_draft: &mut Draft<'_>) {}
+    fn started(_draft: &mut Draft<'_>) {
+        // The table is exactly where the journal left it.
+    }
 
-    fn close(_draft: &mut Draft<'_>, _source: &Source) -> Result<(), Rejection> {
-        Ok(())
+    fn go_on(draft: &mut Draft<'_>) {
+        if !draft.state.is_frozen() {
+            let found = bell::find(draft, Missed::WhileAway);
+            bell::found(draft, found, Missed::WhileAway);
+        }
+    }
+
+    fn close(draft: &mut Draft<'_>, source: &Source) -> Result<(), Rejection> {
+        acts::close(draft, source)
     }
 
     fn checks(&self) -> &'static [OpeningCheck] {
-        match self.law.display() {
-            Display::Lights => &[
-                OpeningCheck::Devices,
-                OpeningCheck::LampWalk,
-                OpeningCheck::TestEntries,
-                OpeningCheck::Dice,
-            ],
-            Display::Electronic | Display::Cards => {
-                &[OpeningCheck::Devices, OpeningCheck::TestEntries, OpeningCheck::Dice]
-            }
-        }
+        opening::checks(&self.law)
     }
 
     fn evidence(draft: &Draft<'_>, check: OpeningCheck) -> Evidence {
-        match check {
-            OpeningCheck::Devices => opening::devices(draft),
-            OpeningCheck::LampWalk => opening::lamps_at_rest(draft),
-            OpeningCheck::Unspecified
-            | OpeningCheck::TestEntries
-            | OpeningCheck::Tumbler
-            | OpeningCheck::Seal
-            | OpeningCheck::Dice => Evidence::None,
-        }
+        opening::evidence(draft, check)
     }
 
-    fn test_entry(_draft: &mut Draft<'_>, _shown: &[Key]) {}
-
-    fn tested(_look: &Look<'_>) -> Option<Vec<u8>> {
-        None
+    fn test_entry(draft: &mut Draft<'_>, shown: &[Key]) {
+        opening::test_entry(draft, shown);
     }
 
-    fn act(_draft: &mut Draft<'_>, _person: &Person, _act: &OperatorAct) -> Answer {
-        not_here()
+    fn tested(look: &Look<'_>) -> Option<Vec<u8>> {
+        opening::tested(look)
     }
 
-    fn lit<'a>(_look: &Look<'a>) -> Cow<'a, [u8]> {
-        Cow::Borrowed(&[])
+    fn tested_text(look: &Look<'_>) -> Option<String> {
+        opening::tested_text(look)
+    }
+
+    fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> Answer {
+        acts::act(draft, person, act)
+    }
+
+    fn lit<'a>(look: &Look<'a>) -> Cow<'a, [u8]> {
+        lights::commanded(look)
     }
 
     fn tumbler_wish(_look: &Look<'_>) -> TumblerWish {
         TumblerWish::default()
     }
 
-    fn standing(_look: &Look<'_>) -> Standing {
-        Standing::Nothing
+    fn standing(look: &Look<'_>) -> Standing {
+        view::standing(look)
     }
 
-    fn in_play(_look: &Look<'_>) -> InPlay {
-        InPlay::default()
+    fn in_play(look: &Look<'_>) -> InPlay {
+        view::in_play(look)
     }
 }

@@ -14,8 +14,9 @@ use crate::table::input::{Contact, DeviceKind, Outcome};
 use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Envelope, LastVoid, State, contact_in, device_of};
 use crate::table::two_up::phase::{
-    Behind, Course, Ended, Game, Keeper, Lock, Phase, Placed, Results, Spinner, TakeOver, Tally, Undo,
+    Behind, Course, Ended, Game, Keeper, Lock, Phase, Results, Spinner, TakeOver, Tally, Undo,
 };
+use crate::time::Uptime;
 use std::time::Duration;
 
 /// Lost dice (coins) from which a set is depleted: what a keeper's right begins with.
@@ -44,7 +45,8 @@ fn small(count: u32) -> u8 {
 }
 
 impl Course {
-    fn bets_open(&mut self, bell: Option<&Closings>) {
+    fn bets_open(&mut self, at: Uptime, bell: Option<&Closings>) {
+        self.opened_at = at;
         if let Some(bell) = bell {
             self.bell = bell.into();
         }
@@ -62,7 +64,7 @@ pub(crate) fn round_of(state: &State, course: &Course, body: &Body) -> Option<u6
         }
         (Body::SpinCorrected(_) | Body::InvalidSpinOverruled(_), _) => match &course.undo {
             Undo::Invalid { game, .. } | Undo::Result { game, .. } => Some(game.round),
-            Undo::Nothing | Undo::Early => None,
+            Undo::Nothing | Undo::Early { .. } => None,
         },
         (_, _) => None,
     }
@@ -76,20 +78,17 @@ pub(crate) fn spinner_selected(state: &mut State, envelope: Envelope<'_>, select
             Phase::Decide { ended, .. } if *ended == Ended::OfDealer => {}
             Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => return None,
         }
-        course.bets_open(selected.bell.as_ref());
+        course.bets_open(envelope.at, selected.bell.as_ref());
         course.undo = Undo::Nothing;
-        course.shown.next_game(&selected.game);
+        course.shown.next_game(&course.game);
         course.phase = Phase::Betting(Game {
             round: envelope.round_id,
-            game: selected.game.clone(),
             spinner: if selected.dealer {
                 Spinner::Dealer
             } else {
                 Spinner::Player
             },
-            wager: None,
-            tally: Tally::default(),
-            bonus: None,
+            ..Game::default()
         });
         Some(())
     });
@@ -101,23 +100,24 @@ pub(crate) fn spinner_wager_placed(state: &mut State, envelope: Envelope<'_>, pl
         let mut game = match &course.phase {
             Phase::Betting(game) => game.clone(),
             Phase::Decide { game, run_out, .. } => {
-                course.shown.next_game(&placed.game);
+                course.shown.next_game(&course.game);
                 Game {
                     round: envelope.round_id,
-                    game: placed.game.clone(),
                     spinner: Spinner::Player,
-                    wager: None,
-                    tally: game.tally,
+                    // With coins the count begins anew with each game (TP-20).
+                    tally: if course.game == super::COINS {
+                        Tally::default()
+                    } else {
+                        game.tally
+                    },
                     bonus: *run_out,
+                    ..Game::default()
                 }
             }
             Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) => return None,
         };
-        game.wager = Some(Placed {
-            side: side_in(placed.side())?,
-            lock: Lock::Free,
-        });
-        course.bets_open(placed.bell.as_ref());
+        game.wager = Some(side_in(placed.side())?);
+        course.bets_open(envelope.at, placed.bell.as_ref());
         course.undo = Undo::Nothing;
         course.phase = Phase::Betting(game);
         Some(())
@@ -136,9 +136,7 @@ pub(crate) fn bets_closed(state: &mut State, envelope: Envelope<'_>, closed: &Be
             } => Game::run_out(*round, Behind::Dealer),
             Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => return None,
         };
-        if let Some(placed) = &mut game.wager {
-            placed.lock = Lock::Locked;
-        }
+        game.lock = Lock::Locked;
         course.undo = Undo::Nothing;
         course.phase = Phase::Closed {
             game,
@@ -159,7 +157,7 @@ pub(crate) fn spin_resulted(state: &mut State, envelope: Envelope<'_>, resulted:
             cards: Vec::new(),
             since: envelope.at,
         };
-        course.bets_open(resulted.bell.as_ref());
+        course.bets_open(envelope.at, resulted.bell.as_ref());
         spun(course, shown)
     });
 }
@@ -188,7 +186,7 @@ fn spun(course: &mut Course, shown: Results) -> Option<()> {
     Some(())
 }
 
-pub(crate) fn spin_invalidated(state: &mut State, invalidated: &SpinInvalidated) {
+pub(crate) fn spin_invalidated(state: &mut State, envelope: Envelope<'_>, invalidated: &SpinInvalidated) {
     step(state, |course| {
         let (game, undo) = match &course.phase {
             Phase::Closed { game, closed_at } => (
@@ -196,9 +194,10 @@ pub(crate) fn spin_invalidated(state: &mut State, invalidated: &SpinInvalidated)
                 Undo::Invalid {
                     game: Box::new(game.clone()),
                     closed_at: *closed_at,
+                    off: 0,
                 },
             ),
-            Phase::Betting(game) if invalidated.before_call => (game, Undo::Early),
+            Phase::Betting(game) if invalidated.before_call => (game, Undo::Early { off: 0 }),
             Phase::Select { .. } | Phase::Betting(_) | Phase::Choice(_) | Phase::Decide { .. } => return None,
         };
         let mut game = game.clone();
@@ -215,14 +214,14 @@ pub(crate) fn spin_invalidated(state: &mut State, invalidated: &SpinInvalidated)
             Spinner::Dealer | Spinner::TakenOver(_) => Phase::Betting(game),
         };
         course.undo = undo;
-        course.bets_open(invalidated.bell.as_ref());
+        course.bets_open(envelope.at, invalidated.bell.as_ref());
         Some(())
     });
 }
 
 pub(crate) fn invalid_spin_overruled(state: &mut State) {
     step(state, |course| {
-        let Undo::Invalid { game, closed_at } = std::mem::take(&mut course.undo) else {
+        let Undo::Invalid { game, closed_at, .. } = std::mem::take(&mut course.undo) else {
             return None;
         };
         course.phase = Phase::Closed { game: *game, closed_at };
@@ -315,7 +314,7 @@ pub(crate) fn spinner_changed(state: &mut State, changed: &SpinnerChanged) {
         // What follows by law from a spin isn't an act of the spinner: the spin can still be taken back.
         let follows = match (reason, &course.undo) {
             (SpinnerChangedReason::Lost, _)
-            | (SpinnerChangedReason::InvalidSpins, Undo::Invalid { .. } | Undo::Early) => true,
+            | (SpinnerChangedReason::InvalidSpins, Undo::Invalid { .. } | Undo::Early { .. }) => true,
             (
                 SpinnerChangedReason::Unspecified
                 | SpinnerChangedReason::Stopped
@@ -372,11 +371,19 @@ pub(crate) fn die_off_table(state: &mut State, off: &DieOffTable) {
     step(state, |course| {
         let before = course.missing;
         course.missing = small(off.missing);
+        match &mut course.undo {
+            Undo::Early { off: so_far } | Undo::Invalid { off: so_far, .. } => {
+                *so_far = so_far.saturating_add(small(off.dice));
+            }
+            Undo::Nothing | Undo::Result { .. } => {}
+        }
         if before < DEPLETED && course.missing >= DEPLETED {
             // An invalid spin that let the dealer take over was still the player's.
             let spinner = match &course.undo {
                 Undo::Invalid { game, .. } => Some(game.spinner),
-                Undo::Nothing | Undo::Early | Undo::Result { .. } => course.phase.turn().map(|game| game.spinner),
+                Undo::Nothing | Undo::Early { .. } | Undo::Result { .. } => {
+                    course.phase.turn().map(|game| game.spinner)
+                }
             };
             course.keeps_old_set = spinner.map(Spinner::keeper);
         }
@@ -461,11 +468,9 @@ impl Game {
     fn run_out(round: u64, behind: Behind) -> Game {
         Game {
             round,
-            game: super::COINS.into(),
             spinner: Spinner::RunOut(behind),
-            wager: None,
-            tally: Tally::default(),
             bonus: Some(round),
+            ..Game::default()
         }
     }
 }

@@ -1,13 +1,23 @@
 //! Two-up at a table with devices, with dice or coins: which signal stands for which act. PURE.
 //!
-//! [`phase`] is where play stands, [`fold`] how events change it, [`law`] what is different with dice and with coins. [`family`] answers
-//! what the table asks.
+//! [`phase`] is where play stands, [`fold`] how events change it, [`law`] what is different with dice and with coins. [`play`] has the
+//! acts; they come from [`entry`] (keys), [`bell`] (contacts) and [`acts`] (commands), and are refused by [`refusal`]. [`lights`] show
+//! results, [`view`] says what the table waits for. [`family`] answers what the table asks.
 
+mod acts;
+mod bell;
 pub(crate) mod checkpoint;
+mod citation;
+mod entry;
 mod family;
 pub(crate) mod fold;
 mod law;
+mod lights;
+mod opening;
 pub(crate) mod phase;
+mod play;
+mod reason;
+mod refusal;
 mod view;
 
 use crate::table::lamps::Board;

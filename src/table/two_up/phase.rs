@@ -11,6 +11,8 @@ use crate::time::Uptime;
 /// Play at a two-up table.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct Course {
+    /// As `TableOpened` named it.
+    pub(crate) game: String,
     /// Where the game is.
     pub(crate) phase: Phase,
     /// What is shown: of the running game, or after it of the last (TD-5).
@@ -21,6 +23,8 @@ pub(crate) struct Course {
     pub(crate) keeps_old_set: Option<Keeper>,
     /// The bell as recorded when bets opened: one that has closed more often since was rung.
     pub(crate) bell: ContactCount,
+    /// When bets opened: a bell before it doesn't count. After a restart: the start of the run.
+    pub(crate) opened_at: Uptime,
     /// What can still be taken back.
     pub(crate) undo: Undo,
 }
@@ -57,10 +61,10 @@ pub(crate) enum Phase {
 pub(crate) struct Game {
     /// The round's number; of a run-out: of the round before.
     pub(crate) round: u64,
-    /// As `SpinnerSelected` named it.
-    pub(crate) game: String,
     pub(crate) spinner: Spinner,
-    pub(crate) wager: Option<Placed>,
+    /// The side of the spinner's wager.
+    pub(crate) wager: Option<Side>,
+    pub(crate) lock: Lock,
     pub(crate) tally: Tally,
     /// The round whose wagers may lie in the bonus area now; the next valid spin decides them.
     pub(crate) bonus: Option<u64>,
@@ -102,19 +106,13 @@ pub(crate) enum Behind {
     Dealer,
 }
 
-/// The spinner's wager.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Placed {
-    pub(crate) side: Side,
-    pub(crate) lock: Lock,
-}
-
-/// Whether the wager may still be changed (TD-9).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+/// Whether wagers may still be changed (TD-9), and the game given up.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Lock {
-    /// Until the first call after it was placed.
+    /// Until the game's first call.
+    #[default]
     Free,
-    /// Until it is decided.
+    /// From it until they are decided.
     Locked,
 }
 
@@ -180,9 +178,17 @@ pub(crate) enum Undo {
     #[default]
     Nothing,
     /// An invalid spin before the call: it can't stand as a result.
-    Early,
+    Early {
+        /// Dice that it sent off the table.
+        off: u8,
+    },
     /// An invalid spin after the call; the game as it stood then.
-    Invalid { game: Box<Game>, closed_at: Uptime },
+    Invalid {
+        game: Box<Game>,
+        closed_at: Uptime,
+        /// Dice that it sent off the table.
+        off: u8,
+    },
     /// A valid result; the game as it stood at the call, and what was shown then.
     Result {
         game: Box<Game>,
@@ -244,6 +250,27 @@ impl Phase {
 }
 
 impl Course {
+    /// As a table of this game is when it opens.
+    pub(crate) fn opened(game: &str) -> Course {
+        Course {
+            game: game.to_string(),
+            ..Course::default()
+        }
+    }
+
+    /// A new run: deadlines begin anew, and everything that happens in it is later than what the journal has.
+    pub(crate) fn rearm(&mut self, at: Uptime) {
+        self.opened_at = Uptime::ZERO;
+        self.shown.since = at;
+        if let Phase::Closed { closed_at, .. } = &mut self.phase {
+            *closed_at = at;
+        }
+        match &mut self.undo {
+            Undo::Nothing | Undo::Early { .. } => {}
+            Undo::Invalid { closed_at, .. } | Undo::Result { closed_at, .. } => *closed_at = at,
+        }
+    }
+
     /// The running round's number; 0 between rounds.
     pub(crate) fn round_id(&self) -> u64 {
         self.phase.game().map_or(0, |game| game.round)

@@ -1,16 +1,196 @@
 //! What a two-up table waits for, and what can be done about it, for people. PURE.
 
+use crate::rules::two_up::Side;
 use crate::table::event::Area;
-use crate::table::two_up::phase::Course;
-use crate::table::view::Shown;
+use crate::table::input::{DeviceKind, Outcome};
+use crate::table::readout::Standing;
+use crate::table::rejection;
+use crate::table::two_up::law::{LIGHTS, Law};
+use crate::table::two_up::phase::{Behind, Course, Ended, Game, Lock, Phase, Spinner, Undo};
+use crate::table::two_up::{Look, lights};
+use crate::table::view::{Act, CLOSE, InPlay, Shown, TwoUpView};
 
 impl Course {
-    /// As `TableState` shows it.
+    /// As `TableState` shows it: `lit` are the lights that must be on, `call` the last valid result.
     pub(crate) fn shown(&self) -> Shown {
+        let lit = LIGHTS.iter().enumerate().filter(|(bit, _)| {
+            let byte = self.shown.lights.get(bit / 8).copied().unwrap_or_default();
+            byte & (1 << (bit % 8)) != 0
+        });
         Shown {
             phase: self.phase.name(),
-            lit: Vec::<Area>::new(),
+            lit: lit
+                .map(|(_, light)| Area {
+                    id: (*light).to_string(),
+                    ..Area::default()
+                })
+                .collect(),
+            call: self.shown.outcome.map(call).unwrap_or_default().into(),
             ..Shown::default()
         }
+    }
+}
+
+/// As the dealer announces it.
+fn call(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Heads => "heads",
+        Outcome::Tails => "tails",
+        Outcome::Odds => "odds",
+        Outcome::TripleHeads => "triple heads",
+        Outcome::TripleTails => "triple tails",
+    }
+}
+
+/// What stands on the readout: between games why the next one doesn't begin, or that cards must be shown.
+pub(crate) fn standing(look: &Look<'_>) -> Standing {
+    let Some(course) = look.state.course() else {
+        return Standing::Nothing;
+    };
+    match course.phase {
+        Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) => Standing::Nothing,
+        Phase::Select { .. } | Phase::Decide { .. } => {
+            let lights = look.game.board.len() > 0;
+            if !look.state.locks.is_empty() {
+                Standing::Code(rejection::LOCKED)
+            } else if lights && !look.state.is_online(DeviceKind::ResultLights) {
+                Standing::Code(rejection::LIGHTS_AWAY)
+            } else {
+                Standing::Nothing
+            }
+        }
+    }
+}
+
+/// What the table waits for.
+pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
+    let Some(course) = look.state.course() else {
+        let possible = vec![("round void", "Void the round that was begun with another game.")];
+        return InPlay {
+            possible,
+            ..InPlay::default()
+        };
+    };
+    InPlay {
+        held_text: None,
+        bets_closed: match course.phase {
+            Phase::Closed { .. } => true,
+            Phase::Select { .. } | Phase::Betting(_) | Phase::Choice(_) | Phase::Decide { .. } => false,
+        },
+        lamps: lights::word(look, course),
+        possible: possible(look, course),
+        deadlines: vec![("the lights are judged", lights::next(look))],
+        two_up: Some(two_up(course)),
+    }
+}
+
+fn two_up(course: &Course) -> TwoUpView {
+    let turn = course.phase.turn();
+    let spinner = turn.map(|game| match game.spinner {
+        Spinner::Player => "player",
+        Spinner::Dealer | Spinner::RunOut(Behind::Dealer) => "dealer",
+        Spinner::TakenOver(_) => "dealer_for_player",
+        Spinner::RunOut(Behind::Offered) => "run_out",
+    });
+    TwoUpView {
+        spinner: spinner.map(str::to_string),
+        wager: turn.and_then(|game| game.wager).map(Side::name).map(str::to_string),
+        outcome: course.shown.outcome.map(Outcome::name).map(str::to_string),
+        heads: u32::from(course.shown.heads),
+        tails: u32::from(course.shown.tails),
+        odds_run: u32::from(course.shown.odds),
+        invalid_run: turn.map_or(0, |game| u32::from(game.tally.run)),
+        missing: u32::from(course.missing),
+        cards: course.shown.cards.clone(),
+    }
+}
+
+const SPINNER: Act = (
+    "round spinner",
+    "Select a spinner: a player with the side of the wager, or the dealer when everyone declined.",
+);
+const BELL: Act = ("round no-more-bets", "Call \"no more bets\" and ring the bell.");
+const RUN_OUT: Act = (
+    "round no-more-bets",
+    "Ring the bell to spin out the wagers in the bonus area, if any lie there.",
+);
+const WAGER: Act = ("round continues", "The spinner wagers on heads or tails.");
+const SPIN: Act = ("round spin", "Enter the result of the spin.");
+const INVALID: Act = ("round invalid", "Declare the spin invalid.");
+const STOPS: Act = ("round spinner-stops", "The spinner stops.");
+const RELIEVE: Act = ("round relieve", "The dealer takes over from the spinner.");
+const NEW_SET: Act = ("round new-set", "Complete the set: the lost one found, or a new set.");
+const OVERRULE: Act = (
+    "round overrule",
+    "Overrule the invalid spin: it stands with its result.",
+);
+const CORRECT: Act = ("round correct", "Correct the result: the wrong key was pressed.");
+
+fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
+    if look.state.is_frozen() {
+        let mut acts = vec![("round resume", "Let the frozen table go on.")];
+        if course.game != look.game.law.name() {
+            acts.push(("round void", "Void the round that was begun with another game."));
+        }
+        return acts;
+    }
+    let mut acts = match &course.phase {
+        Phase::Select { run_out } => {
+            let mut acts = vec![SPINNER, CLOSE];
+            acts.extend(run_out.map(|_| RUN_OUT));
+            acts
+        }
+        Phase::Betting(game) => in_betting(&look.game.law, game),
+        Phase::Closed { game, .. } => {
+            let mut acts = vec![SPIN, INVALID, ("round off-table", "Dice went off the table.")];
+            acts.extend(changes(&look.game.law, game));
+            acts
+        }
+        Phase::Choice(_) => vec![
+            ("round spinner-stops", "The spinner retires: the wager goes back."),
+            ("round relieve", "The boxer spins until the wager is decided."),
+        ],
+        Phase::Decide { ended, run_out, .. } => match ended {
+            Ended::Won | Ended::Lost => vec![WAGER, STOPS, CLOSE],
+            Ended::OfDealer => {
+                let mut acts = vec![SPINNER, ("round spinner-stops", "The dealer stops spinning."), CLOSE];
+                acts.extend(run_out.map(|_| RUN_OUT));
+                acts
+            }
+        },
+    };
+    match &course.undo {
+        Undo::Invalid { .. } => acts.extend(match look.game.law {
+            Law::Dice(_) => Some(OVERRULE),
+            Law::Coins(_) => None,
+        }),
+        Undo::Result { .. } => acts.push(CORRECT),
+        Undo::Nothing | Undo::Early { .. } => {}
+    }
+    if course.missing > 0 {
+        acts.push(NEW_SET);
+    }
+    acts
+}
+
+fn in_betting(law: &Law, game: &Game) -> Vec<Act> {
+    let mut acts = match (game.spinner, game.wager) {
+        (Spinner::Player, None) => vec![WAGER],
+        (Spinner::Player | Spinner::Dealer | Spinner::TakenOver(_) | Spinner::RunOut(_), _) => vec![BELL],
+    };
+    if game.lock == Lock::Free {
+        acts.push(CLOSE);
+    }
+    acts.extend(changes(law, game));
+    acts
+}
+
+fn changes(law: &Law, game: &Game) -> Vec<Act> {
+    match game.spinner {
+        Spinner::Player => match law {
+            Law::Dice(_) if game.tally.invalid == 0 => vec![STOPS],
+            Law::Dice(_) | Law::Coins(_) => vec![STOPS, RELIEVE],
+        },
+        Spinner::Dealer | Spinner::TakenOver(_) | Spinner::RunOut(_) => Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use crate::rules::citation::qld_1998;
 use crate::rules::triple_penny::{COINS_OF_A_SET, COINS_SPUN};
 
 /// Lost coins that call for a new set: more than one (s474(4)).
-const COINS_LOST_FOR_A_NEW_SET: u8 = 2;
+pub const COINS_LOST_FOR_A_NEW_SET: u8 = 2;
 
 /// Who handles the coins. "The person who was the spinner when the coins were lost" may go on with the old ones (s474(5)): not
 /// the boxer who takes over from a player.

@@ -11,9 +11,11 @@ mod spins;
 #[cfg(test)]
 mod tests;
 
+pub use coins::COINS_LOST_FOR_A_NEW_SET;
 pub use operation::{
     Called, Cause, Choice, Done, Effect, GameEnd, Ground, Kip, Operation, Placing, Refusal, Role, TakeOver,
 };
+pub use spins::spinner_ends;
 
 use super::{Area, Display, Spun};
 use crate::rules::citation::qld_1998;

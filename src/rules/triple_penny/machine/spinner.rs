@@ -10,14 +10,20 @@ impl Spinner {
     pub(super) fn after_a_win(self) -> Option<Spinner> {
         match self {
             Spinner::Player { seat } => Some(Spinner::Player { seat }),
-            Spinner::TakenOver { seat, why } => match why {
-                TakeOver::FirstThreeInvalid
-                | TakeOver::Directed(Ground::ThreeConsecutiveInvalid | Ground::MajorityInvalid) => {
-                    Some(Spinner::Player { seat })
-                }
-                TakeOver::Stopped | TakeOver::Directed(Ground::UnableOrUnwilling) => None,
-            },
+            Spinner::TakenOver { seat, why } => why.comes_back().then_some(Spinner::Player { seat }),
             Spinner::Boxer | Spinner::RunOut => None,
+        }
+    }
+}
+
+impl TakeOver {
+    /// The spinner may go on when the wager that the boxer finished won (TP-12).
+    #[must_use]
+    pub fn comes_back(self) -> bool {
+        match self {
+            TakeOver::FirstThreeInvalid
+            | TakeOver::Directed(Ground::ThreeConsecutiveInvalid | Ground::MajorityInvalid) => true,
+            TakeOver::Stopped | TakeOver::Directed(Ground::UnableOrUnwilling) => false,
         }
     }
 }

@@ -4,15 +4,17 @@ use super::operation::{Called, Cause, Done, Effect, GameEnd, Role};
 use super::{Answered, Game, Lying, Machine, Spinner, State, done, refuse};
 use crate::rules::citation::qld_1998;
 use crate::rules::triple_penny::{Agree, Area, BONUS_ODDS, HITS_TO_WIN, InvalidReason, SPINNER_ODDS, Spun};
-use crate::rules::two_up::{Resolved, Wager, WagerName};
+use crate::rules::two_up::{Resolved, Side, Wager, WagerName};
 use crate::rules::wager::Outcome;
 
-/// `None` while undecided (s472(5)(a), s472(6)(a)). `hits` with this spin.
-fn spinner_outcome(wager: Wager, spun: Spun, hits: u8) -> Option<Outcome> {
-    if spun.side() != wager.side {
-        return Some(Outcome::Lost);
+/// How a spin ends the game of a spinner whose wager is on `side`; `None` while undecided (s472(5)(a), s472(6)(a)). `hits` with this
+/// spin.
+#[must_use]
+pub fn spinner_ends(side: Side, spun: Spun, hits: u8) -> Option<GameEnd> {
+    if spun.side() != side {
+        return Some(GameEnd::SpinnerLost);
     }
-    (hits >= HITS_TO_WIN).then(|| SPINNER_ODDS.won(wager.stake))
+    (hits >= HITS_TO_WIN).then_some(GameEnd::SpinnerWon)
 }
 
 /// `None` while every spin of the game was a triple of its side; a plain one loses it at once (TP-2).
@@ -86,15 +88,14 @@ impl Machine {
         if spun.side() == wager.side {
             self.hits = self.hits.saturating_add(1);
         }
-        let outcome = spinner_outcome(wager, spun, self.hits);
-        let ended = outcome.map(|outcome| match outcome {
-            Outcome::Won { .. } => GameEnd::SpinnerWon,
-            Outcome::Lost | Outcome::Returned => GameEnd::SpinnerLost,
-        });
-        resolved.extend(outcome.map(|outcome| Resolved {
+        let ended = spinner_ends(wager.side, spun, self.hits);
+        resolved.extend(ended.map(|ended| Resolved {
             name: WagerName::Spinner,
             wager,
-            outcome,
+            outcome: match ended {
+                GameEnd::SpinnerWon => SPINNER_ODDS.won(wager.stake),
+                GameEnd::SpinnerLost | GameEnd::SpinnerRetired | GameEnd::BoxerDecision => Outcome::Lost,
+            },
         }));
         if let Some(bonus) = game.bonus
             && let Some(outcome) = bonus_outcome(bonus, spun, self.hits)

@@ -11,6 +11,7 @@ mod spins;
 mod tests;
 
 pub use operation::{Cause, Decision, Done, Effect, GameEnd, Operation, Refusal, Role, TakeOver};
+pub use spins::{decision, spinner_ends};
 
 use super::{Counts, DICE_OF_A_SET, Light};
 use crate::rules::citation::qld_sch_13;

@@ -71,17 +71,22 @@ impl Spinner {
             (Spinner::Dealer, _) => Some(Spinner::Dealer),
             (Spinner::Player(tenure), GameEnd::SpinnerWon) => Some(Spinner::Player(tenure)),
             (Spinner::Player(_), GameEnd::SpinnerLost(_) | GameEnd::Dealer(_)) => None,
-            // Who was relieved or stopped is out even after a win (s10(4)(b), s21(2)(b), TD-18).
-            (Spinner::TakenOver { tenure, why }, ended) => match why {
-                TakeOver::Stopped | TakeOver::ThreeInvalid | TakeOver::HighInvalidShare => None,
-                TakeOver::FirstThreeInvalid => {
-                    let comes_back = match settings.first_three {
-                        FirstThree::ComesBack => true,
-                        FirstThree::ComesBackAfterAWin => ended == GameEnd::SpinnerWon,
-                    };
-                    comes_back.then_some(Spinner::Player(tenure))
-                }
-            },
+            (Spinner::TakenOver { tenure, why }, ended) => why
+                .comes_back(ended, settings.first_three)
+                .then_some(Spinner::Player(tenure)),
+        }
+    }
+}
+
+impl TakeOver {
+    /// The spinner may go on when the game that the dealer finished ended so: only who lost the turn by the first three spins
+    /// (s10(4)(b), s21(2)(b), s21(3), TD-8, TD-18).
+    #[must_use]
+    pub fn comes_back(self, ended: GameEnd, first_three: FirstThree) -> bool {
+        match (self, first_three) {
+            (TakeOver::Stopped | TakeOver::ThreeInvalid | TakeOver::HighInvalidShare, _) => false,
+            (TakeOver::FirstThreeInvalid, FirstThree::ComesBack) => true,
+            (TakeOver::FirstThreeInvalid, FirstThree::ComesBackAfterAWin) => ended == GameEnd::SpinnerWon,
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::operation::{Cause, Decision, Done, Effect, GameEnd, Role};
 use super::{Answered, DICE_LOST_FOR_A_NEW_SET, Declared, Game, Machine, Spinner, State, done, refuse};
 use crate::rules::citation::qld_sch_13;
-use crate::rules::two_up::{Resolved, Wager, WagerName};
+use crate::rules::two_up::{Resolved, Side, Wager, WagerName};
 use crate::rules::two_up_dice::{
     Counts, DICE_SPUN, HITS_TO_WIN, InvalidReason, ODDS_TO_LOSE, PLAYER_ODDS, SPINNER_ODDS, Spun,
 };
@@ -11,7 +11,8 @@ use crate::rules::wager::Outcome;
 
 /// What the last spin decides for players, and for a dealer who spins (s5(8), s12): heads, tails, or the fifth odds in a row. The
 /// table's run counts, also for a wager placed in the middle of it (TD-13).
-fn decision(spun: Spun, after: Counts) -> Option<Decision> {
+#[must_use]
+pub fn decision(spun: Spun, after: Counts) -> Option<Decision> {
     match spun.side() {
         Some(side) => Some(Decision::Side(side)),
         None => (after.odds >= ODDS_TO_LOSE).then_some(Decision::OddsOut),
@@ -26,12 +27,14 @@ fn player_outcome(wager: Wager, by: Decision) -> Outcome {
     }
 }
 
-/// `None` while undecided: a heads or tails of its own side that isn't the third (s8).
-fn spinner_outcome(wager: Wager, by: Decision, after: Counts) -> Option<Outcome> {
-    if by != Decision::Side(wager.side) {
-        return Some(Outcome::Lost);
+/// How a decision ends the game of a spinner whose wager is on `side`; `None` while undecided: a heads or tails of its own side that
+/// isn't the third (s8).
+#[must_use]
+pub fn spinner_ends(side: Side, by: Decision, after: Counts) -> Option<GameEnd> {
+    if by != Decision::Side(side) {
+        return Some(GameEnd::SpinnerLost(by));
     }
-    (after.of(wager.side) >= HITS_TO_WIN).then(|| SPINNER_ODDS.won(wager.stake))
+    (after.of(side) >= HITS_TO_WIN).then_some(GameEnd::SpinnerWon)
 }
 
 impl Machine {
@@ -56,16 +59,15 @@ impl Machine {
         let mut resolved = Vec::new();
         let ended = match game.wager {
             None => Some(GameEnd::Dealer(by)),
-            Some(placed) => spinner_outcome(placed.wager, by, self.counts).map(|outcome| {
+            Some(placed) => spinner_ends(placed.wager.side, by, self.counts).inspect(|ended| {
                 resolved.push(Resolved {
                     name: WagerName::Spinner,
                     wager: placed.wager,
-                    outcome,
+                    outcome: match ended {
+                        GameEnd::SpinnerWon => SPINNER_ODDS.won(placed.wager.stake),
+                        GameEnd::SpinnerLost(_) | GameEnd::Dealer(_) => Outcome::Lost,
+                    },
                 });
-                match outcome {
-                    Outcome::Won { .. } => GameEnd::SpinnerWon,
-                    Outcome::Lost | Outcome::Returned => GameEnd::SpinnerLost(by),
-                }
             }),
         };
         resolved.extend(

@@ -592,8 +592,10 @@ impl Formed for OpeningSeen {
         let OpeningSeen {
             walk,
             test_faces,
+            test_outcome,
             count,
         } = self;
+        f.byte(test_outcome.map_or(0, |outcome| 1 + outcome as u8));
         f.byte(u8::from(walk.is_some()));
         if let Some(walk) = walk {
             let Walk {
@@ -659,9 +661,14 @@ impl Formed for State {
         accepted_readers.form(f);
         failed_lamps.len().form(f);
         for (id, failed) in failed_lamps {
-            let FailedLamp { wrongly_lit, round } = failed;
+            let FailedLamp {
+                wrongly_lit,
+                round,
+                reported,
+            } = failed;
             f.text(id);
             wrongly_lit.form(f);
+            reported.form(f);
             f.round(*round);
         }
         board_failed.form(f);
