@@ -1,1 +1,201 @@
-//! .
+//! The result lights: cards stand in for those that fail, and play goes on.
+
+use crate::scene::*;
+use tablegate::table::event::{Body, SpinOutcome};
+use tablegate::table::input::{DeviceKind, LightSeen, OperatorAct};
+
+fn spinner(script: impl FnOnce(&mut Scene)) {
+    play(dice(), |scene| {
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        scene.forget();
+        script(scene);
+    });
+}
+
+fn cards(scene: &Scene) -> Vec<String> {
+    scene.table.situation().two_up.unwrap().cards
+}
+
+#[test]
+fn a_light_that_stays_dark_calls_for_a_card_and_play_goes_on() {
+    spinner(|scene| {
+        scene.dark.insert(0);
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.expect(&[
+            "BetsClosed",
+            "SpinResulted",
+            "PlayersWagersDecided",
+            "LampFailed",
+            "ResultCardRequired",
+        ]);
+        let card = scene.last(|body| match body {
+            Body::ResultCardRequired(card) => Some((card.outcome(), card.light.clone().unwrap().id)),
+            _ => None,
+        });
+        assert_eq!(card, (SpinOutcome::Heads, "heads_1".into()));
+        assert_eq!(cards(scene), ["heads_1"]);
+        assert!(scene.state().locks.is_empty());
+        assert!(scene.state().alerts.iter().any(|alert| alert == "result_light_failed"));
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.expect(&["BetsClosed", "SpinResulted", "PlayersWagersDecided"]);
+        assert_eq!(scene.lit(), ["heads_1", "heads_2"]);
+    });
+}
+
+#[test]
+fn in_the_next_game_it_calls_for_a_card_at_once() {
+    spinner(|scene| {
+        scene.dark.insert(0);
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.spin(TAILS);
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        assert!(cards(scene).is_empty());
+        scene.forget();
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.expect(&[
+            "BetsClosed",
+            "SpinResulted",
+            "PlayersWagersDecided",
+            "ResultCardRequired",
+        ]);
+    });
+}
+
+#[test]
+fn a_light_that_works_again_is_told_when_flicker_is_over() {
+    spinner(|scene| {
+        scene.dark.insert(0);
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.forget();
+        for _ in 0..20 {
+            scene.dark.clear();
+            scene.lights_change();
+            scene.wait(100);
+            scene.dark.insert(0);
+            scene.lights_change();
+            scene.wait(100);
+        }
+        scene.expect(&[]);
+        scene.dark.clear();
+        scene.lights_change();
+        scene.wait(12_000);
+        scene.expect(&["LampRestored"]);
+        assert!(cards(scene).is_empty());
+        assert!(scene.state().alerts.is_empty());
+    });
+}
+
+#[test]
+fn a_light_that_is_wrongly_lit_is_told_and_needs_no_card() {
+    spinner(|scene| {
+        scene.stuck.insert(5);
+        scene.lights_change();
+        scene.wait(2000);
+        scene.expect(&["LampFailed"]);
+        assert!(cards(scene).is_empty());
+    });
+}
+
+#[test]
+fn lights_that_are_away_call_for_cards_after_five_seconds() {
+    spinner(|scene| {
+        scene.lose(DeviceKind::ResultLights);
+        scene.forget();
+        scene.spin(ODDS);
+        scene.wait(4000);
+        scene.expect(&["BetsClosed", "SpinResulted"]);
+        scene.wait(2000);
+        scene.expect(&["ResultCardRequired"]);
+        scene.spin(ODDS);
+        scene.wait(6000);
+        scene.expect(&["BetsClosed", "SpinResulted", "ResultCardRequired"]);
+        assert_eq!(cards(scene), ["odds_1", "odds_2"]);
+        // They are never needed: the next game begins all the same.
+        scene.spin(TAILS);
+        assert_eq!(scene.readout(), "");
+        scene.wait(4000);
+        assert_eq!(scene.readout(), "E23");
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        assert_eq!(scene.phase(), "betting");
+    });
+}
+
+#[test]
+fn lights_that_answer_nothing_are_as_if_away() {
+    spinner(|scene| {
+        scene.lights = Lights::Mute;
+        scene.spin(HEADS);
+        scene.wait(8000);
+        scene.expect(&[
+            "BetsClosed",
+            "SpinResulted",
+            "PlayersWagersDecided",
+            "ResultCardRequired",
+        ]);
+    });
+}
+
+#[test]
+fn lights_that_repeat_the_command_prove_nothing() {
+    spinner(|scene| {
+        scene.lights = Lights::Repeat;
+        scene.dark.insert(0);
+        scene.spin(HEADS);
+        scene.wait(8000);
+        scene.expect(&["BetsClosed", "SpinResulted", "PlayersWagersDecided"]);
+    });
+}
+
+#[test]
+fn a_person_reports_a_light_and_only_a_person_takes_it_back() {
+    spinner(|scene| {
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.forget();
+        let report = |seen| OperatorAct::ReportLight {
+            light: "heads_1".into(),
+            seen,
+        };
+        scene.act(report(LightSeen::Failed)).unwrap();
+        scene.expect(&["LampFailed", "ResultCardRequired"]);
+        assert!(scene.act(report(LightSeen::Failed)).is_err());
+        scene.lights_change();
+        scene.wait(20_000);
+        scene.expect(&[]);
+        scene.act(report(LightSeen::Works)).unwrap();
+        scene.expect(&["LampRestored"]);
+        assert!(cards(scene).is_empty());
+        let no_light = OperatorAct::ReportLight {
+            light: "heads_4".into(),
+            seen: LightSeen::Failed,
+        };
+        assert!(scene.act(no_light).is_err());
+    });
+}
+
+#[test]
+fn lights_are_lit_again_after_a_restart_and_failures_stay_known() {
+    spinner(|scene| {
+        scene.dark.insert(0);
+        scene.spin(HEADS);
+        scene.wait(2000);
+        scene.restart();
+        scene.wait(2000);
+        assert_eq!(scene.lit(), ["heads_1"]);
+        assert_eq!(cards(scene), ["heads_1"]);
+    });
+}
+
+#[test]
+fn a_quiet_table_waits_for_nothing() {
+    spinner(|scene| {
+        scene.spin(HEADS);
+        scene.wait(60_000);
+        assert_eq!(scene.table.deadline(), None);
+    });
+}

@@ -4,6 +4,7 @@
 use prost::Message;
 use std::collections::BTreeSet;
 use std::time::Duration;
+use tablegate::rules::tai_sai::{Layout, Style};
 use tablegate::rules::triple_penny::Display;
 use tablegate::rules::two_up_dice::machine::FirstThree;
 use tablegate::table::event::{
@@ -14,7 +15,7 @@ use tablegate::table::input::{
     Contact, ContactReport, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person,
     Role, TerminalReport, TwoUpKey,
 };
-use tablegate::table::{GameConfig, MisKeyed, Table, TableConfig, TriplePennyConfig, TwoUpDiceConfig};
+use tablegate::table::{GameConfig, MisKeyed, Table, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig};
 use tablegate::time::Uptime;
 
 pub const HEADS: Key = Key::TwoUp(TwoUpKey::Heads);
@@ -90,6 +91,20 @@ pub fn coins_by(display: Display) -> TableConfig {
         mis_keyed: MisKeyed::Correct,
         lamp_wait: Duration::from_millis(800),
     }))
+}
+
+pub fn tai_sai() -> GameConfig {
+    GameConfig::TaiSai(TaiSaiConfig {
+        style: Style::A,
+        layout: Layout::Appendix1,
+        lamp_map: (0..50).map(|bit| vec![bit]).collect(),
+        rest: Duration::from_secs(3),
+        settle_after: Duration::from_secs(3),
+        cover_settles_after: Duration::from_secs(5),
+        hold_no_spin_after_uncover: true,
+        display_fault_locks: false,
+        lamp_wait: Duration::from_millis(800),
+    })
 }
 
 pub fn config(game: GameConfig) -> TableConfig {

@@ -121,10 +121,10 @@ fn perform(draft: &mut Draft<'_>, person: &Person, act: Act, done: &str) -> Answ
     Ok(done.to_string())
 }
 
-/// A new spinner, or before its first call the wager of the one there is.
+/// A new spinner, or the wager of the one there is while it is free.
 fn spinner(draft: &mut Draft<'_>, person: &Person, side: Side) -> Answer {
     let free = draft.state.course().is_some_and(|course| match &course.phase {
-        Phase::Betting(game) => game.spinner == Spinner::Player && game.lock == Lock::Free,
+        Phase::Betting(game) => game.spinner == Spinner::Player && draft.game.law.wager_is_free(game),
         Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => false,
     });
     let act = if free { Act::Rewager(side) } else { Act::Spinner(side) };

@@ -13,6 +13,7 @@ use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind, Outcome};
 use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Envelope, LastVoid, State, contact_in, device_of};
+use crate::table::two_up::law::is_lit;
 use crate::table::two_up::phase::{
     Behind, Course, Ended, Game, Keeper, Lock, Phase, Results, Spinner, TakeOver, Tally, Undo,
 };
@@ -181,7 +182,10 @@ fn spun(course: &mut Course, shown: Results) -> Option<()> {
         shown: Box::new(course.shown.clone()),
         closed_at: *closed_at,
     };
-    course.shown = shown;
+    // A card lies where it was put as long as its light must be on.
+    let cards = course.shown.cards.iter().filter(|card| is_lit(card, &shown.lights));
+    let cards = cards.cloned().collect();
+    course.shown = Results { cards, ..shown };
     course.phase = Phase::Betting(after);
     Some(())
 }
@@ -286,7 +290,11 @@ pub(crate) fn spinner_wager_decided(state: &mut State, decided: &SpinnerWagerDec
         let run_out = game.bonus;
         course.phase = if decided.may_continue {
             Phase::Decide {
-                game: game.clone(),
+                // Whoever finished the game for the spinner: it is the spinner who may go on.
+                game: Game {
+                    spinner: Spinner::Player,
+                    ..game.clone()
+                },
                 ended: if decided.won { Ended::Won } else { Ended::Lost },
                 run_out,
             }

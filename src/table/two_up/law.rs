@@ -10,7 +10,7 @@ use crate::rules::wager::Odds;
 use crate::table::event::ResultDisplay;
 use crate::table::input::{Key, Outcome, TwoUpKey};
 use crate::table::lamps::Board;
-use crate::table::two_up::phase::{Behind, Game, Results, Spinner, TakeOver};
+use crate::table::two_up::phase::{Game, Lock, Results, Spinner, TakeOver};
 use crate::table::{MisKeyed, TriplePennyConfig, TwoUpDiceConfig};
 use crate::time::Uptime;
 use std::time::Duration;
@@ -19,6 +19,12 @@ use std::time::Duration;
 pub(crate) const LIGHTS: [&str; 11] = [
     "heads_1", "heads_2", "heads_3", "tails_1", "tails_2", "tails_3", "odds_1", "odds_2", "odds_3", "odds_4", "odds_5",
 ];
+
+/// A picture of the lights has this one on.
+pub(crate) fn is_lit(light: &str, picture: &[u8]) -> bool {
+    let bit = LIGHTS.iter().position(|known| *known == light);
+    bit.is_some_and(|bit| picture.get(bit / 8).is_some_and(|byte| byte & (1 << (bit % 8)) != 0))
+}
 
 /// The game's law.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -214,6 +220,15 @@ impl Law {
         }
     }
 
+    /// The spinner's wager may still be placed anew: with dice until the game's first call (TD-9), with coins until its first valid
+    /// spin (Qld 1998 s472(10)).
+    pub(crate) fn wager_is_free(&self, game: &Game) -> bool {
+        match self {
+            Law::Dice(_) => game.lock == Lock::Free,
+            Law::Coins(_) => game.tally.valid == 0,
+        }
+    }
+
     /// With coins: a ground that can be seen for putting the boxer in (Qld 1998 s478(2)(a)-(b), TP-7).
     pub(crate) fn ground_is_seen(game: &Game) -> bool {
         game.tally.run >= coins_law::INVALID_IN_A_ROW || game.tally.invalid > game.tally.valid
@@ -293,7 +308,7 @@ fn with_dice(
             tails: counts.tails,
             odds: counts.odds,
             lights: board.picture(lit.iter().map(String::as_str)),
-            cards: shown.cards.iter().filter(|card| lit.contains(card)).cloned().collect(),
+            cards: Vec::new(),
             since: now,
         },
         players: decided.map(|by| match by {
@@ -364,17 +379,12 @@ fn with_coins(board: &Board, game: &Game, shown: &Results, spun: coins::Spun, no
             tails,
             odds: 0,
             lights: board.picture(lit.iter().copied()),
-            cards: shown
-                .cards
-                .iter()
-                .filter(|card| lit.contains(&card.as_str()))
-                .cloned()
-                .collect(),
+            cards: Vec::new(),
             since: now,
         },
         players: Some(outcome),
-        // Nobody wagers while the boxer spins the last wagers out (TP-5): nothing is there to be moved.
-        to_bonus_area: triple && game.spinner != Spinner::RunOut(Behind::Offered),
+        // In a run-out as well: who wagered between the game's end and the run-out has a wager in the main area.
+        to_bonus_area: triple,
         verdict,
     }
 }

@@ -20,7 +20,7 @@ use crate::table::state::State;
 use crate::table::terminal::Missed;
 use crate::table::two_up::Draft;
 use crate::table::two_up::law::{Invalid, Law, Spun, Verdict};
-use crate::table::two_up::phase::{Course, Ended, Game, Lock, Phase, Spinner, Undo};
+use crate::table::two_up::phase::{Course, Ended, Game, Phase, Spinner, Undo};
 use crate::table::two_up::reason::{self, Reason};
 use crate::table::two_up::refusal::Cause;
 use crate::time::Uptime;
@@ -194,18 +194,16 @@ fn place(draft: &mut Draft<'_>, by: &By, side: Side) {
     draft.record(by.source.clone(), Body::SpinnerWagerPlaced(placed));
 }
 
-/// Until the first call the wager is free (TD-9).
+/// The wager is placed anew while it is free.
 fn rewager(draft: &mut Draft<'_>, by: &By, course: &Course, side: Side) -> Result<(), Cause> {
     match &course.phase {
-        Phase::Betting(game) => match (game.spinner, game.lock) {
-            (Spinner::Player, Lock::Free) => {
+        Phase::Betting(game) => match game.spinner {
+            Spinner::Player if draft.game.law.wager_is_free(game) => {
                 place(draft, by, side);
                 Ok(())
             }
-            (Spinner::Player | Spinner::TakenOver(_), Lock::Locked) | (Spinner::TakenOver(_), Lock::Free) => {
-                Err(Cause::WagerLocked)
-            }
-            (Spinner::Dealer | Spinner::RunOut(_), _) => Err(Cause::DealerMayNotWager),
+            Spinner::Player | Spinner::TakenOver(_) => Err(Cause::WagerLocked),
+            Spinner::Dealer | Spinner::RunOut(_) => Err(Cause::DealerMayNotWager),
         },
         Phase::Select { .. } => Err(Cause::NoSpinner),
         Phase::Closed { .. } => Err(Cause::BetsClosed),

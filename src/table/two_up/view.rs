@@ -5,7 +5,7 @@ use crate::table::event::Area;
 use crate::table::input::{DeviceKind, Outcome};
 use crate::table::readout::Standing;
 use crate::table::rejection;
-use crate::table::two_up::law::{LIGHTS, Law};
+use crate::table::two_up::law::{LIGHTS, Law, is_lit};
 use crate::table::two_up::phase::{Behind, Course, Ended, Game, Lock, Phase, Spinner, Undo};
 use crate::table::two_up::{Look, lights};
 use crate::table::view::{Act, CLOSE, InPlay, Shown, TwoUpView};
@@ -13,14 +13,11 @@ use crate::table::view::{Act, CLOSE, InPlay, Shown, TwoUpView};
 impl Course {
     /// As `TableState` shows it: `lit` are the lights that must be on, `call` the last valid result.
     pub(crate) fn shown(&self) -> Shown {
-        let lit = LIGHTS.iter().enumerate().filter(|(bit, _)| {
-            let byte = self.shown.lights.get(bit / 8).copied().unwrap_or_default();
-            byte & (1 << (bit % 8)) != 0
-        });
+        let lit = LIGHTS.iter().filter(|light| is_lit(light, &self.shown.lights));
         Shown {
             phase: self.phase.name(),
             lit: lit
-                .map(|(_, light)| Area {
+                .map(|light| Area {
                     id: (*light).to_string(),
                     ..Area::default()
                 })

@@ -11,7 +11,9 @@ fn the_list_has_the_pages_numbers_each_once_with_text_and_rule() {
         .collect();
     assert_eq!(
         numbered,
-        [1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 90]
+        [
+            1, 2, 3, 4, 5, 6, 7, 8, 20, 21, 22, 23, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 90
+        ]
     );
     let texts: Vec<&str> = CODES
         .iter()
