@@ -64,6 +64,48 @@ fn the_other_layout_is_played_and_quiet_prints_the_summary_alone() {
 }
 
 #[test]
+fn the_other_dice_games_are_played_by_their_own_rules() {
+    let games: [(&[&str], &[&str]); 3] = [
+        (
+            &["--style", "B"],
+            &[
+                "round of tai-sai style B begun",
+                "E31: Not now: the order is bets, bell, throw",
+                "NO SPIN, round void",
+                "3 rounds: 2 settled, 1 void; 1 entry refused",
+            ],
+        ),
+        (
+            &["--game", "sic-bo"],
+            &[
+                "round of sic-bo, tumbler covered begun",
+                ", total ",
+                "ROUND HELD: no spin",
+                "3 rounds: 3 settled, 0 void; 1 entry refused",
+            ],
+        ),
+        (
+            &["--game", "sic-bo", "--tumbler", "open"],
+            &[
+                "round of sic-bo, tumbler open begun",
+                "dice at rest in sight",
+                "ROUND HELD: no spin",
+                "3 rounds: 3 settled, 0 void; 1 entry refused",
+            ],
+        ),
+    ];
+    for (game, parts) in games {
+        let output = demo(&["--rounds", "3", "--speed", "20"]).args(game).output().unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{game:?}: {errors}\n{text}");
+        for part in parts.iter().chain(&["chain verified on both sides: yes."]) {
+            assert!(text.contains(part), "{part:?} isn't in:\n{text}");
+        }
+    }
+}
+
+#[test]
 fn ctrl_c_ends_it_with_a_summary_and_leaves_nothing_behind() {
     let mut child = demo(&["--speed", "20"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();

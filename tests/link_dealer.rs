@@ -12,7 +12,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tablegate::device::{self, DeviceHandle, PortConfig, TumblerBuild, Wish};
-use tablegate::sim::{Dealer, Lamps, LampsSetup, Pace, Setup, Stuck, Terminal, TerminalSetup, Tumbler, TumblerSetup};
+use tablegate::sim::{
+    Dealer, Lamps, LampsSetup, Order, Pace, Setup, Stuck, Terminal, TerminalSetup, Tumbler, TumblerSetup,
+};
 use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{Arrival, Contact, Cover, DeviceKind, Input, Motion};
 use tablegate::time::{Clock, Timestamp, Uptime};
@@ -128,6 +130,7 @@ fn dealer(folder: &tempfile::TempDir) -> Dealer {
         ..TumblerSetup::default()
     };
     Dealer {
+        order: Order::SpinsFirst,
         tumbler: Tumbler::start(Setup::new(path("tumbler"), "D-1", 1), tumbler).unwrap(),
         terminal: Terminal::start(Setup::new(path("terminal"), "T-1", 2), TerminalSetup::default()).unwrap(),
         lamps: Lamps::start(Setup::new(path("lamps"), "L-1", 3), LampsSetup::default()).unwrap(),

@@ -1,4 +1,5 @@
-//! A dealer who plays tai-sai on three simulated devices, going by what can be seen: readout, lamps, whether the tumbler is free.
+//! A dealer who plays tai-sai or sic-bo on three simulated devices, going by what can be seen: readout, lamps, whether the tumbler is
+//! free. What a dealer with a dice cup does the same way stands here too.
 
 use super::engine::Trouble;
 use super::{Lamps, LampsView, Spun, Terminal, Tumbler};
@@ -86,9 +87,23 @@ pub enum Stuck {
     },
 }
 
+/// In which order the dice are spun and bets are closed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Order {
+    /// The dice are spun under a cover; then bets open, the bell closes them, and the cover comes off.
+    SpinsFirst,
+    /// Bets are open already; the bell closes them, and the dice are spun in sight.
+    BetsFirst {
+        /// How long the dice must lie still before they count: nothing that can be seen says when that is over.
+        rest: Duration,
+    },
+}
+
 /// A dealer at a table. Its parts can also be played one by one.
 #[derive(Debug)]
 pub struct Dealer {
+    /// Whether the tumbler has a cover.
+    pub order: Order,
     /// The tumbler.
     pub tumbler: Tumbler,
     /// The terminal.
@@ -100,15 +115,13 @@ pub struct Dealer {
 }
 
 impl Dealer {
-    /// One whole round with these dice: tumble, bets, bell, uncover, entry, lamps, settlement, cover on again.
+    /// One whole round with these dice: tumble, bets, bell, uncover, entry, lamps, settlement, cover on again; with an open tumbler
+    /// the tumble comes after the bell.
     ///
     /// # Errors
     /// When something that should happen doesn't, within the dealer's patience.
     pub async fn play(&self, faces: [u8; 3]) -> Result<Played, Stuck> {
-        self.tumble(faces).await?;
-        self.wait_for_bets().await?;
-        self.no_more_bets().await?;
-        self.uncover().await;
+        self.to_the_dice(faces).await?;
         let entered = Instant::now();
         if let Answer::Refused(code) = self.enter(&faces.map(u32::from)).await? {
             let after = "after the entry";
@@ -121,14 +134,38 @@ impl Dealer {
         Ok(Played { lit, entry_to_lamps })
     }
 
-    /// Waits until the tumbler is free, then spins it three times under its cover; `faces` will lie there.
+    /// From the beginning of a round until these dice can be seen and count.
+    ///
+    /// # Errors
+    /// When something that should happen doesn't, within the dealer's patience.
+    pub async fn to_the_dice(&self, faces: [u8; 3]) -> Result<(), Stuck> {
+        match self.order {
+            Order::SpinsFirst => {
+                self.tumble(faces).await?;
+                self.wait_for_bets().await?;
+                self.no_more_bets().await?;
+                self.uncover().await;
+            }
+            Order::BetsFirst { rest } => {
+                self.wait_for_bets().await?;
+                self.no_more_bets().await?;
+                self.tumble(faces).await?;
+                tokio::time::sleep(rest).await;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until the tumbler is free, then spins it three times, under its cover where it has one; `faces` will lie there.
     ///
     /// # Errors
     /// When it stays inhibited, or doesn't come to rest.
     pub async fn tumble(&self, faces: [u8; 3]) -> Result<(), Stuck> {
         self.breathe().await;
         let patience = self.pace.patience;
-        self.tumbler.cover(Cover::On).await;
+        if self.order == Order::SpinsFirst {
+            self.tumbler.cover(Cover::On).await;
+        }
         self.tumbler
             .wait("a free tumbler", |view| !view.inhibited, patience)
             .await?;
@@ -159,13 +196,7 @@ impl Dealer {
     /// # Errors
     /// When bets don't close.
     pub async fn no_more_bets(&self) -> Result<(), Stuck> {
-        self.breathe().await;
-        let before = self.terminal.view().entry;
-        self.terminal.ring().await;
-        self.terminal
-            .wait("bets to close", |view| view.entry != before, self.pace.patience)
-            .await?;
-        Ok(())
+        no_more_bets(&self.terminal, self.pace).await
     }
 
     /// Takes the cover off and lets everyone see.
@@ -188,11 +219,7 @@ impl Dealer {
     /// # Errors
     /// When they stay dark.
     pub async fn see_lamps(&self) -> Result<BTreeSet<u32>, Stuck> {
-        let view = self
-            .lamps
-            .wait("lit lamps", |view| !view.lit.is_empty(), self.pace.patience)
-            .await?;
-        Ok(view.lit)
+        see_lamps(&self.lamps, self.pace).await
     }
 
     /// Wagers are paid: an empty ENTER, not too soon after what was `entered`, until the lamps go out.
@@ -200,35 +227,68 @@ impl Dealer {
     /// # Errors
     /// When the terminal refuses again and again, or the lamps stay lit.
     pub async fn settle(&self, entered: Instant) -> Result<(), Stuck> {
-        let mut earliest = entered + self.pace.settle_after;
-        let mut refusal = String::new();
-        for _ in 0..MAX_SETTLE_PRESSES {
-            tokio::time::sleep_until(earliest).await;
-            // What stands on the readout then may answer an earlier press; what counts is whether the lamps go out.
-            let patience = match self.enter(&[]).await? {
-                Answer::Accepted => self.pace.patience,
-                Answer::Refused(code) => {
-                    refusal = code;
-                    self.pace.settle_after
-                }
-            };
-            earliest = Instant::now() + self.pace.settle_after;
-            let dark = |view: &LampsView| view.commanded.is_empty();
-            match self.lamps.wait("dark lamps", dark, patience).await {
-                Ok(_) => return Ok(()),
-                Err(_) if !refusal.is_empty() => {}
-                Err(trouble) => return Err(trouble.into()),
-            }
-        }
-        Err(Stuck::Refused {
-            code: refusal,
-            after: "after the settlement press",
-        })
+        settle(&self.terminal, &self.lamps, self.pace, entered).await
     }
 
     async fn breathe(&self) {
         tokio::time::sleep(self.pace.before_act).await;
     }
+}
+
+/// The bell on any terminal, and the new entry number that closing bets brings.
+///
+/// # Errors
+/// When bets don't close.
+pub(super) async fn no_more_bets(terminal: &Terminal, pace: Pace) -> Result<(), Stuck> {
+    tokio::time::sleep(pace.before_act).await;
+    let before = terminal.view().entry;
+    terminal.ring().await;
+    terminal
+        .wait("bets to close", |view| view.entry != before, pace.patience)
+        .await?;
+    Ok(())
+}
+
+/// Waits until lamps are lit.
+///
+/// # Errors
+/// When they stay dark.
+pub(super) async fn see_lamps(lamps: &Lamps, pace: Pace) -> Result<BTreeSet<u32>, Stuck> {
+    let view = lamps
+        .wait("lit lamps", |view| !view.lit.is_empty(), pace.patience)
+        .await?;
+    Ok(view.lit)
+}
+
+/// Wagers are paid: an empty ENTER, not too soon after what was `entered`, until the lamps go out.
+///
+/// # Errors
+/// When the terminal refuses again and again, or the lamps stay lit.
+pub(super) async fn settle(terminal: &Terminal, lamps: &Lamps, pace: Pace, entered: Instant) -> Result<(), Stuck> {
+    let mut earliest = entered + pace.settle_after;
+    let mut refusal = String::new();
+    for _ in 0..MAX_SETTLE_PRESSES {
+        tokio::time::sleep_until(earliest).await;
+        // What stands on the readout then may answer an earlier press; what counts is whether the lamps go out.
+        let patience = match enter(terminal, pace, &[]).await? {
+            Answer::Accepted => pace.patience,
+            Answer::Refused(code) => {
+                refusal = code;
+                pace.settle_after
+            }
+        };
+        earliest = Instant::now() + pace.settle_after;
+        let dark = |view: &LampsView| view.commanded.is_empty();
+        match lamps.wait("dark lamps", dark, patience).await {
+            Ok(_) => return Ok(()),
+            Err(_) if !refusal.is_empty() => {}
+            Err(trouble) => return Err(trouble.into()),
+        }
+    }
+    Err(Stuck::Refused {
+        code: refusal,
+        after: "after the settlement press",
+    })
 }
 
 /// A dealer's entry on any terminal: takes breath, waits until it takes keys, presses these and ENTER, and waits for the answer.

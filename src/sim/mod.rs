@@ -21,6 +21,7 @@
 
 #[cfg(feature = "demo")]
 pub mod broker;
+mod cup;
 mod dealer;
 mod engine;
 mod lamps;
@@ -30,7 +31,8 @@ mod terminal;
 mod tumbler;
 mod two_up;
 
-pub use dealer::{Answer, Dealer, Pace, Played, Stuck};
+pub use cup::CupDealer;
+pub use dealer::{Answer, Dealer, Order, Pace, Played, Stuck};
 pub use engine::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
 pub use lamps::{Lamps, LampsSetup, LampsView, StuckAt};
 pub use line::{Faults, Garble};

@@ -1,6 +1,7 @@
 //! `tablegate demo`: a whole table on any PC. An embedded broker, simulated tumbler, terminal and lamps on ptys, the gateway with
 //! a real journal in a temporary folder, a dealer who makes mistakes, and the floor's side following along.
 
+mod dice;
 mod floor;
 mod screen;
 mod script;
@@ -102,12 +103,17 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
     let dealer = table.dealer();
     let supervisor = table.supervisor();
     let mut tally = Tally::default();
-    let mut playing: Pin<Box<dyn Future<Output = Result<(), Failure>>>> = match &*dealer {
-        AnyDealer::TaiSai(dealer) => {
+    let mut playing: Pin<Box<dyn Future<Output = Result<(), Failure>>>> = match (&*dealer, game) {
+        (AnyDealer::TaiSai(dealer), Game::TaiSai { .. }) => {
             let script = Script::new(dealer, supervisor, args.speed, args.seed, say);
             Box::pin(script.play(args.rounds))
         }
-        AnyDealer::TwoUp(dealer) => Box::pin(two_up::play(dealer, args.rounds, args.speed, args.seed, say)),
+        (AnyDealer::TaiSai(_) | AnyDealer::Cup(_), _) => {
+            let script = dice::Script::new(&dealer, game, supervisor, args.speed, args.seed, say);
+            let script = script.ok_or_else(|| Failure::failed("this game has another dealer"))?;
+            Box::pin(script.play(args.rounds))
+        }
+        (AnyDealer::TwoUp(dealer), _) => Box::pin(two_up::play(dealer, args.rounds, args.speed, args.seed, say)),
     };
     let mut changed = table.changes();
     let mut phase = String::new();

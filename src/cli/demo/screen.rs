@@ -144,7 +144,8 @@ impl Screen {
     /// At most [`PINNED_ROWS`] less two lines.
     fn picture(&self) -> Vec<String> {
         match self.game {
-            Game::TaiSai { layout } => picture::lines(layout, &self.shown.lit, self.paint),
+            Game::TaiSai { layout, .. } => picture::lines(layout, &self.shown.lit, self.paint),
+            Game::SicBo(_) => picture::lines(picture::Board::SicBo, &self.shown.lit, self.paint),
             Game::TwoUp(_) => picture::result_lights(&self.shown.lit, self.paint),
         }
     }

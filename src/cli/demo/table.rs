@@ -8,7 +8,8 @@ use crate::config;
 use crate::control::{self, Act, Answer, Request, client::Client};
 use crate::gateway::{self, Rooms};
 use crate::journal;
-use crate::rules::tai_sai::{self, Layout};
+use crate::rules::sic_bo;
+use crate::rules::tai_sai::{self, Style};
 use crate::rules::two_up_dice::Light;
 use crate::sim::{LampsView, Pace, TerminalView, Trouble, TumblerView, TwoUp};
 use std::fs;
@@ -201,6 +202,7 @@ impl DemoTable {
     pub fn id(&self) -> &'static str {
         match self.game {
             Game::TaiSai { .. } => "TS-07",
+            Game::SicBo(_) => "SB-07",
             Game::TwoUp(TwoUp::Dice) => "TU-07",
             Game::TwoUp(TwoUp::TriplePenny) => "TP-07",
         }
@@ -234,10 +236,8 @@ impl DemoTable {
     pub fn seen(&self) -> Seen {
         let lamps = self.dealer.lamps().view().lit;
         let named = |bit: &u32| match self.game {
-            Game::TaiSai { layout } => {
-                let area = tai_sai::areas(layout).get(usize::try_from(*bit).ok()?)?;
-                Some((*area).to_owned())
-            }
+            Game::TaiSai { layout, .. } => area(tai_sai::areas(layout), *bit),
+            Game::SicBo(_) => area(sic_bo::areas(), *bit),
             Game::TwoUp(_) => light(*bit),
         };
         Seen {
@@ -355,17 +355,29 @@ fn settle_after(speed: f64) -> Duration {
 fn game_section(game: Game, speed: f64) -> String {
     let wait_ms = settle_after(speed).as_millis().min(30_000);
     match game {
-        Game::TaiSai { layout } => {
-            let layout = match layout {
-                Layout::Appendix1 => "appendix-1",
-                Layout::Appendix2 => "appendix-2",
+        Game::TaiSai { style, layout } => {
+            let rest = match style {
+                Style::A => format!("rest_ms = {wait_ms}\n"),
+                Style::B => String::new(),
             };
             format!(
-                "[tai_sai]\nstyle = \"A\"\nlayout = \"{layout}\"\nrest_ms = {wait_ms}\nsettle_after_ms = {wait_ms}\n"
+                "[tai_sai]\nstyle = \"{}\"\nlayout = \"{}\"\n{rest}settle_after_ms = {wait_ms}\n",
+                style.name(),
+                layout.name()
             )
         }
+        Game::SicBo(tumbler) => format!(
+            "[sic_bo]\ntumbler = \"{}\"\nrest_ms = {wait_ms}\nsettle_after_ms = {wait_ms}\n",
+            tumbler.name()
+        ),
         Game::TwoUp(_) => String::new(),
     }
+}
+
+/// The area with this bit, as the default map has it.
+fn area(areas: &[&str], bit: u32) -> Option<String> {
+    let area = areas.get(usize::try_from(bit).ok()?)?;
+    Some((*area).to_owned())
 }
 
 /// "heads_2": the light with this bit.

@@ -1,7 +1,8 @@
 //! What is played at a simulated table, as arguments: `--game` and what belongs to each.
 
 use crate::cli::ending::Failure;
-use crate::rules::tai_sai::Layout;
+use crate::rules::sic_bo::machine::Tumbler;
+use crate::rules::tai_sai::{Layout, Style};
 use crate::sim::TwoUp;
 use clap::{Args, ValueEnum};
 
@@ -47,16 +48,46 @@ pub struct GameArgs {
     /// Of tai-sai: which layout lies on the table [default: appendix-1].
     #[arg(long, value_enum)]
     layout: Option<LayoutName>,
+    /// Of tai-sai: A, a tumbler under a cover, or B, a dice cup [default: A].
+    #[arg(long, value_enum)]
+    style: Option<StyleName>,
+    /// Of sic-bo: the tumbler that is fitted [default: covered].
+    #[arg(long, value_enum)]
+    tumbler: Option<TumblerName>,
+}
+
+/// The styles of tai-sai by their configuration names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StyleName {
+    /// A tumbler under a cover.
+    #[value(name = "A")]
+    A,
+    /// A dice cup.
+    #[value(name = "B")]
+    B,
+}
+
+/// The tumblers of sic-bo by their configuration names.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TumblerName {
+    /// Under a cover.
+    Covered,
+    /// In sight.
+    Open,
 }
 
 /// What is played.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Game {
-    /// Tai-sai, style A.
+    /// Tai-sai.
     TaiSai {
+        /// A or B.
+        style: Style,
         /// The layout.
         layout: Layout,
     },
+    /// Sic-bo, with this tumbler.
+    SicBo(Tumbler),
     /// Two-up, with dice or with coins.
     TwoUp(TwoUp),
 }
@@ -67,6 +98,7 @@ impl Game {
     pub fn name(self) -> &'static str {
         match self {
             Game::TaiSai { .. } => "tai-sai",
+            Game::SicBo(_) => "sic-bo",
             Game::TwoUp(TwoUp::Dice) => "two-up-dice",
             Game::TwoUp(TwoUp::TriplePenny) => "triple-penny-two-up",
         }
@@ -76,7 +108,10 @@ impl Game {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Game::TaiSai { .. } => "tai-sai",
+            Game::TaiSai { style: Style::A, .. } => "tai-sai",
+            Game::TaiSai { style: Style::B, .. } => "tai-sai with a dice cup",
+            Game::SicBo(Tumbler::Covered) => "sic-bo",
+            Game::SicBo(Tumbler::Open) => "sic-bo with an open tumbler",
             Game::TwoUp(TwoUp::Dice) => "two-up with dice",
             Game::TwoUp(TwoUp::TriplePenny) => "triple penny two-up",
         }
@@ -89,18 +124,32 @@ impl GameArgs {
     /// # Errors
     /// An argument of another game.
     pub fn game(&self) -> Result<Game, Failure> {
-        let game = match self.game {
-            GameName::TaiSai => {
-                let layout = self.layout.unwrap_or(LayoutName::Appendix1).into();
-                return Ok(Game::TaiSai { layout });
-            }
-            GameName::SicBo => return Err(Failure::usage("sic-bo is not played by this version")),
+        let of_another = [
+            ("--layout", self.layout.is_some(), GameName::TaiSai),
+            ("--style", self.style.is_some(), GameName::TaiSai),
+            ("--tumbler", self.tumbler.is_some(), GameName::SicBo),
+        ];
+        if let Some((argument, _, game)) = of_another.iter().find(|(_, given, game)| *given && *game != self.game) {
+            let name = match game {
+                GameName::SicBo => "sic-bo",
+                GameName::TaiSai | GameName::TwoUpDice | GameName::TriplePennyTwoUp => "tai-sai",
+            };
+            return Err(Failure::usage(format!("{argument} is of {name} alone")));
+        }
+        Ok(match self.game {
+            GameName::TaiSai => Game::TaiSai {
+                style: match self.style {
+                    None | Some(StyleName::A) => Style::A,
+                    Some(StyleName::B) => Style::B,
+                },
+                layout: self.layout.unwrap_or(LayoutName::Appendix1).into(),
+            },
+            GameName::SicBo => Game::SicBo(match self.tumbler {
+                None | Some(TumblerName::Covered) => Tumbler::Covered,
+                Some(TumblerName::Open) => Tumbler::Open,
+            }),
             GameName::TwoUpDice => Game::TwoUp(TwoUp::Dice),
             GameName::TriplePennyTwoUp => Game::TwoUp(TwoUp::TriplePenny),
-        };
-        if self.layout.is_some() {
-            return Err(Failure::usage("--layout is of tai-sai alone"));
-        }
-        Ok(game)
+        })
     }
 }

@@ -1,11 +1,11 @@
 //! `tablegate sim table`: a table's simulated devices on ptys, and a dealer who plays on them, for a gateway that runs elsewhere.
 
 use super::devices::AnyDealer;
-use super::game::GameArgs;
+use super::game::{Game, GameArgs};
 use super::links::Links;
 use crate::cli::ending::{Failure, print};
-use crate::rules::tai_sai;
-use crate::sim::{Chance, Dealer, Incident, Pace, People, Terminal, TerminalView, TwoUpDealer};
+use crate::rules::{sic_bo, tai_sai};
+use crate::sim::{Chance, Incident, Pace, People, Played, Stuck, Terminal, TerminalView, TwoUpDealer};
 use crate::wire::message::Cover;
 use clap::Args;
 use std::path::PathBuf;
@@ -18,11 +18,14 @@ const PATIENCE: Duration = Duration::from_secs(8);
 /// Games of two-up in which nothing goes wrong, between two in which something does.
 const QUIET_GAMES: u32 = 3;
 
-/// A game's devices on ptys (of tai-sai tumbler, terminal and lamps; of two-up terminal and lights), and a dealer who plays on them.
+/// A game's devices on ptys (of tai-sai and sic-bo tumbler, terminal and lamps, without a tumbler where there is a dice cup; of two-up
+/// terminal and lights), and a dealer who plays on them.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   mkdir /tmp/TS-07 && tablegate sim table --links /tmp/TS-07 --rounds 10
+  mkdir /tmp/TS-08 && tablegate sim table --links /tmp/TS-08 --style B
+  mkdir /tmp/SB-02 && tablegate sim table --links /tmp/SB-02 --game sic-bo --tumbler open
   mkdir /tmp/TU-01 && tablegate sim table --links /tmp/TU-01 --game two-up-dice
 
 Run a gateway with the ports that it prints, open the table, and the dealer plays. --rounds 0 gives the devices alone.")]
@@ -83,23 +86,43 @@ async fn play(args: &Table, dealer: &AnyDealer) -> Result<(), Failure> {
         return std::future::pending().await;
     }
     match dealer {
-        AnyDealer::TaiSai(dealer) => play_tai_sai(args, dealer).await,
+        AnyDealer::TaiSai(_) | AnyDealer::Cup(_) => play_dice(args, dealer).await,
         AnyDealer::TwoUp(dealer) => play_two_up(args, dealer).await,
     }
 }
 
-async fn play_tai_sai(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
+/// A round of whatever dice game.
+async fn round_of_dice(dealer: &AnyDealer, faces: [u8; 3]) -> Result<Played, Stuck> {
+    match dealer {
+        AnyDealer::TaiSai(dealer) => {
+            let played = dealer.play(faces).await;
+            if played.is_err() {
+                dealer.tumbler.cover(Cover::On).await;
+            }
+            played
+        }
+        AnyDealer::Cup(dealer) => dealer.play(faces).await,
+        AnyDealer::TwoUp(_) => Err(Stuck::Unlawful {
+            text: "two-up is played by another dealer".to_owned(),
+        }),
+    }
+}
+
+async fn play_dice(args: &Table, dealer: &AnyDealer) -> Result<(), Failure> {
+    let call = match args.game.game()? {
+        Game::SicBo(_) => sic_bo::call,
+        Game::TaiSai { .. } | Game::TwoUp(_) => tai_sai::call,
+    };
     let mut chance = Chance::new(args.seed);
     let mut round = 0u32;
     while args.rounds.is_none_or(|rounds| round < rounds) {
-        wait_until_open(args, &dealer.terminal).await?;
+        wait_until_open(args, dealer.terminal()).await?;
         let faces = [(); 3].map(|()| chance.face());
         // A round that a supervisor ends, a lock or a closed table is no reason to go home: the next one is played when it can be.
-        let played = match dealer.play(faces).await {
+        let played = match round_of_dice(dealer, faces).await {
             Ok(played) => played,
             Err(stuck) => {
                 tell(args, &format!("the dealer gives this round up: {stuck}"))?;
-                dealer.tumbler.cover(Cover::On).await;
                 continue;
             }
         };
@@ -114,7 +137,7 @@ async fn play_tai_sai(args: &Table, dealer: &Dealer) -> Result<(), Failure> {
         } else {
             format!(
                 "round {round}: {}, {} lamps lit {ms} ms after ENTER\n",
-                tai_sai::call(faces),
+                call(faces),
                 played.lit.len()
             )
         })?;
