@@ -21,6 +21,9 @@ use tablegate::config::{Config, Examined, FileReader, Origin, Problem, examine, 
 use tablegate::device::TumblerBuild;
 use tablegate::rules::sic_bo::machine::Tumbler;
 use tablegate::rules::tai_sai::{Layout, Style, areas};
+use tablegate::rules::triple_penny::Display as ShownBy;
+use tablegate::rules::two_up_dice::machine::FirstThree;
+use tablegate::table::MisKeyed;
 use tablegate::table::input::DeviceKind;
 use tablegate::table::{GameConfig, HousePolicy, SicBoConfig};
 
@@ -752,6 +755,48 @@ fn keys_of_another_table_are_refused() {
 }
 
 #[test]
+fn values_of_two_up_reach_the_table() {
+    let text = file_of(Play::TwoUpDice, &|key| {
+        Some(match key.path {
+            "two_up_dice.first_three" => "\"comes-back-after-a-win\"".to_owned(),
+            "two_up_dice.mis_keyed" => "\"stands\"".to_owned(),
+            "devices.lights.baud" => "9600".to_owned(),
+            _ => good(key),
+        })
+    });
+    let config = accepted(&text, &[]);
+    let GameConfig::TwoUpDice(game) = &config.gateway.game.game else {
+        panic!("another game");
+    };
+    assert_eq!(game.first_three, FirstThree::ComesBackAfterAWin);
+    assert_eq!(game.mis_keyed, MisKeyed::Stands);
+    assert_eq!(game.lamp_wait, Duration::from_millis(500 + 3 * 500));
+    let ports: Vec<_> = config.ports.iter().map(|port| (port.kind, port.lamps_needed)).collect();
+    assert_eq!(ports, [(DeviceKind::Terminal, 0), (DeviceKind::ResultLights, 11)]);
+
+    // Both sections may be absent; what holds then stands in the template.
+    for (play, display, devices) in [
+        (Play::TwoUpDice, None, 2),
+        (Play::TriplePennyLights, Some(ShownBy::Lights), 2),
+        (Play::TriplePennyElectronic, Some(ShownBy::Electronic), 1),
+        (Play::TriplePennyCards, Some(ShownBy::Cards), 1),
+    ] {
+        let config = accepted(&template(play), &[]);
+        assert_eq!(config.ports.len(), devices, "{}", play.words());
+        match (&config.gateway.game.game, display) {
+            (GameConfig::TwoUpDice(game), None) => assert_eq!(game.first_three, FirstThree::ComesBack),
+            (GameConfig::TriplePenny(game), Some(display)) => assert_eq!(game.display, display),
+            other => panic!("{other:?}"),
+        }
+    }
+    let without = "[table]\nsite = \"a\"\nid = \"b\"\ngame = \"triple-penny-two-up\"\n[devices.terminal]\nport = \"/dev/ttyS1\"\n\
+                   [mqtt]\nbrokers = [\"mqtt://[::1]\"]\n[journal]\ndirectory = \"/j\"\n";
+    let examined = examined(without, &[]);
+    assert!(told(&examined.problems).contains("devices.lights is missing"), "{}", told(&examined.problems));
+    accepted(&format!("{without}[triple_penny]\ndisplay = \"cards\"\n"), &[]);
+}
+
+#[test]
 fn the_canonical_text_knows_what_holds_and_nothing_else() {
     let examined_full = examined(&full(), &[]);
     insta::assert_snapshot!(examined_full.effective.canonical());
@@ -787,6 +832,8 @@ fn example_files_are_accepted() {
         ("TS-07.toml", Play::TaiSaiA),
         ("TS-08.toml", Play::TaiSaiB),
         ("SB-01.toml", Play::SicBoCovered),
+        ("TU-01.toml", Play::TwoUpDice),
+        ("TP-01.toml", Play::TriplePennyElectronic),
     ] {
         let path = deploy.join(name);
         if std::env::var_os("TABLEGATE_WRITE_DOCS").is_some() {
@@ -832,10 +879,13 @@ fn example_files_are_accepted() {
         [
             "SB-01.toml",
             "SB-02.toml",
+            "TP-01.toml",
             "TS-07.toml",
             "TS-08.toml",
+            "TU-01.toml",
             "bench.toml",
             "mirrored.toml",
+            "simulated-two-up.toml",
             "simulated.toml"
         ]
     );
@@ -843,14 +893,19 @@ fn example_files_are_accepted() {
 
 /// At which tables a section of some games only is.
 fn at(section: &Section) -> String {
-    let Tables::Of(plays) = section.tables else {
-        return String::new();
+    let plays = match section.tables {
+        Tables::Every(_) => return String::new(),
+        Tables::EveryBut(_, plays) | Tables::Of(plays) => plays,
     };
     let told = plays.iter().map(|(play, presence)| match presence {
         Presence::Needed => format!("{} (has to be there)", play.words()),
         Presence::Defaults | Presence::Optional => format!("{} (may be absent)", play.words()),
     });
-    format!(" At tables that play {}.", told.collect::<Vec<_>>().join(", "))
+    let told = told.collect::<Vec<_>>().join(", ");
+    match section.tables {
+        Tables::EveryBut(..) => format!(" At tables that play {told}, and at every other."),
+        Tables::Every(_) | Tables::Of(_) => format!(" At tables that play {told}."),
+    }
 }
 
 /// At which tables a key is that not every table of its section has.

@@ -1,7 +1,7 @@
 //! `tablegate config`: what is wrong with a configuration, what holds in the end, and a file to begin with. Needs no daemon.
 
 use super::ending::{Failure, Status, print, print_json};
-use crate::config::keys::{GAMES, OTHER_GAMES, Play};
+use crate::config::keys::{GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::areas;
@@ -35,7 +35,7 @@ enum Command {
     Show(File),
     /// Print a commented file for a game, accepted as it is.
     #[command(
-        after_help = "Examples:\n  tablegate config template tai-sai > TS-07.toml\n  tablegate config template tai-sai --style B > TS-08.toml\n  tablegate config template sic-bo > SB-01.toml"
+        after_help = "Examples:\n  tablegate config template tai-sai > TS-07.toml\n  tablegate config template tai-sai --style B > TS-08.toml\n  tablegate config template sic-bo > SB-01.toml\n  tablegate config template two-up-dice > TU-01.toml"
     )]
     Template(Template),
 }
@@ -51,7 +51,7 @@ struct File {
 
 #[derive(Args, Debug)]
 struct Template {
-    /// The game: tai-sai, sic-bo.
+    /// The game: tai-sai, sic-bo, two-up-dice, triple-penny-two-up.
     game: String,
     /// Of tai-sai: A, a tumbler under a cover (without this option), or B, a dice cup.
     #[arg(long, value_name = "A|B")]
@@ -59,6 +59,9 @@ struct Template {
     /// Of sic-bo: the tumbler that is fitted, covered (without this option) or open.
     #[arg(long, value_name = "covered|open")]
     tumbler: Option<String>,
+    /// Of triple penny two-up: how results are shown, by lights (without this option), electronic (the results display) or cards.
+    #[arg(long, value_name = "lights|electronic|cards")]
+    display: Option<String>,
     /// Print JSON.
     #[arg(long)]
     json: bool,
@@ -244,19 +247,15 @@ fn print_template(template: &Template) -> Result<(), Failure> {
     let game = template.game.as_str();
     let of_game: Vec<_> = Play::ALL.iter().copied().filter(|play| play.game() == game).collect();
     if of_game.is_empty() {
-        let known = if OTHER_GAMES.contains(&game) {
-            "is not played by this version"
-        } else {
-            "is no game that is known"
-        };
         return Err(Failure::usage(format!(
-            "{game:?} {known}; templates: {}",
+            "{game:?} is no game that is known; templates: {}",
             GAMES.join(", ")
         )));
     }
     let asked = [
         ("tai_sai.style", template.style.as_deref()),
         ("sic_bo.tumbler", template.tumbler.as_deref()),
+        ("triple_penny.display", template.display.as_deref()),
     ];
     let fits = |play: &&Play| {
         asked

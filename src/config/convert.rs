@@ -17,8 +17,12 @@ use crate::journal::JournalConfig;
 use crate::rules::sic_bo::Paytable;
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::{Layout, Style};
+use crate::rules::triple_penny::Display as ShownBy;
+use crate::rules::two_up_dice::machine::FirstThree;
 use crate::table::input::DeviceKind;
-use crate::table::{GameConfig, HousePolicy, SicBoConfig, TableConfig, TaiSaiConfig};
+use crate::table::{
+    GameConfig, HousePolicy, MisKeyed, SicBoConfig, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig,
+};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -153,6 +157,10 @@ impl Converter<'_> {
             Play::TaiSaiB => self.tai_sai(written, Style::B).map(GameConfig::TaiSai),
             Play::SicBoCovered => self.sic_bo(written, Tumbler::Covered).map(GameConfig::SicBo),
             Play::SicBoOpen => self.sic_bo(written, Tumbler::Open).map(GameConfig::SicBo),
+            Play::TwoUpDice => Some(GameConfig::TwoUpDice(two_up_dice(written))),
+            Play::TriplePennyLights => Some(triple_penny(written, ShownBy::Lights)),
+            Play::TriplePennyElectronic => Some(triple_penny(written, ShownBy::Electronic)),
+            Play::TriplePennyCards => Some(triple_penny(written, ShownBy::Cards)),
         }
     }
 
@@ -238,6 +246,7 @@ impl Converter<'_> {
             ("devices.tumbler.port", DeviceKind::Tumbler, &written.devices.tumbler),
             ("devices.terminal.port", DeviceKind::Terminal, &written.devices.terminal),
             ("devices.lamps.port", DeviceKind::LayoutLamps, &written.devices.lamps),
+            ("devices.lights.port", DeviceKind::ResultLights, &written.devices.lights),
         ];
         let plays = self.layers.plays();
         devices.retain(|(key, _, _)| keys::key(key).is_some_and(|key| key.is_of_some(&plays)));
@@ -258,7 +267,8 @@ impl Converter<'_> {
                 table: table?.to_owned(),
                 lamps_needed: match kind {
                     DeviceKind::LayoutLamps => lamp_map::lamps_needed(lamp_map::of(game?)),
-                    DeviceKind::Tumbler | DeviceKind::Terminal | DeviceKind::ResultLights => 0,
+                    DeviceKind::ResultLights => RESULT_LIGHTS,
+                    DeviceKind::Tumbler | DeviceKind::Terminal => 0,
                 },
                 tumbler: if plays == [Play::SicBoOpen] {
                     TumblerBuild::Open
@@ -342,6 +352,35 @@ impl Converter<'_> {
             good = false;
         }
         good.then_some(config)
+    }
+}
+
+/// The lights of two-up: three heads, three tails, five odds.
+const RESULT_LIGHTS: u32 = 11;
+
+fn two_up_dice(written: &Written) -> TwoUpDiceConfig {
+    TwoUpDiceConfig {
+        first_three: match written.two_up_dice.first_three.as_str() {
+            "comes-back-after-a-win" => FirstThree::ComesBackAfterAWin,
+            _ => FirstThree::ComesBack,
+        },
+        mis_keyed: mis_keyed(&written.two_up_dice.mis_keyed),
+        lamp_wait: ports::lamp_wait(written.devices.lights.baud),
+    }
+}
+
+fn triple_penny(written: &Written, display: ShownBy) -> GameConfig {
+    GameConfig::TriplePenny(TriplePennyConfig {
+        display,
+        mis_keyed: mis_keyed(&written.triple_penny.mis_keyed),
+        lamp_wait: ports::lamp_wait(written.devices.lights.baud),
+    })
+}
+
+fn mis_keyed(word: &str) -> MisKeyed {
+    match word {
+        "stands" => MisKeyed::Stands,
+        _ => MisKeyed::Correct,
     }
 }
 

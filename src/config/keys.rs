@@ -74,18 +74,38 @@ pub enum Play {
     SicBoCovered,
     /// Sic-bo with an open tumbler.
     SicBoOpen,
+    /// Two-up with dice.
+    TwoUpDice,
+    /// Triple penny two-up whose results are shown by lights.
+    TriplePennyLights,
+    /// Triple penny two-up whose results are shown by the results display.
+    TriplePennyElectronic,
+    /// Triple penny two-up whose results are shown by cards.
+    TriplePennyCards,
 }
 
 impl Play {
     /// Each.
-    pub const ALL: &[Play] = &[Play::TaiSaiA, Play::TaiSaiB, Play::SicBoCovered, Play::SicBoOpen];
+    pub const ALL: &[Play] = &[
+        Play::TaiSaiA,
+        Play::TaiSaiB,
+        Play::SicBoCovered,
+        Play::SicBoOpen,
+        Play::TwoUpDice,
+        Play::TriplePennyLights,
+        Play::TriplePennyElectronic,
+        Play::TriplePennyCards,
+    ];
 
     /// What a file with these words can play: nothing written rules it out. None: nothing that is known.
     ///
     /// `word` gives what is written of a key.
     #[must_use]
     pub fn possible<'a>(word: &dyn Fn(&str) -> Option<&'a str>) -> Vec<Play> {
-        let fits = |(key, own): (&str, &str)| word(key).is_none_or(|written| written == own);
+        let fits = |(key, own): (&str, &str)| {
+            let word = word(key).or_else(|| default_word(key));
+            word.is_none_or(|word| word == own)
+        };
         Play::ALL
             .iter()
             .copied()
@@ -99,6 +119,8 @@ impl Play {
         match self {
             Play::TaiSaiA | Play::TaiSaiB => "tai-sai",
             Play::SicBoCovered | Play::SicBoOpen => "sic-bo",
+            Play::TwoUpDice => "two-up-dice",
+            Play::TriplePennyLights | Play::TriplePennyElectronic | Play::TriplePennyCards => "triple-penny-two-up",
         }
     }
 
@@ -110,6 +132,10 @@ impl Play {
             Play::TaiSaiB => Some(("tai_sai.style", "B")),
             Play::SicBoCovered => Some(("sic_bo.tumbler", "covered")),
             Play::SicBoOpen => Some(("sic_bo.tumbler", "open")),
+            Play::TwoUpDice => None,
+            Play::TriplePennyLights => Some(("triple_penny.display", "lights")),
+            Play::TriplePennyElectronic => Some(("triple_penny.display", "electronic")),
+            Play::TriplePennyCards => Some(("triple_penny.display", "cards")),
         }
     }
 
@@ -122,6 +148,15 @@ impl Play {
         self.way().filter(|(own, _)| *own == key).map(|(_, word)| word)
     }
 
+    /// A word of this section has to be written for this to be played: without it the game is played in another way.
+    #[must_use]
+    pub fn needs_word_in(self, section: &str) -> bool {
+        self.way().is_some_and(|(path, word)| {
+            let here = key(path).is_some_and(|key| key.section() == section);
+            here && default_word(path) != Some(word)
+        })
+    }
+
     /// For a person: "tai-sai style A".
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -130,6 +165,10 @@ impl Play {
             Play::TaiSaiB => "tai-sai style B",
             Play::SicBoCovered => "sic-bo with a covered tumbler",
             Play::SicBoOpen => "sic-bo with an open tumbler",
+            Play::TwoUpDice => "two-up with dice",
+            Play::TriplePennyLights => "triple penny two-up shown by lights",
+            Play::TriplePennyElectronic => "triple penny two-up shown by the results display",
+            Play::TriplePennyCards => "triple penny two-up shown by cards",
         }
     }
 
@@ -139,13 +178,27 @@ impl Play {
     }
 }
 
+/// The word that a key is when nobody writes it.
+fn default_word(path: &str) -> Option<&'static str> {
+    match key(path)?.absent {
+        Absent::Default(text) => Some(text.trim_matches('"')),
+        Absent::Refused(_) | Absent::Follows(_) | Absent::None(_) | Absent::Usual(_) => None,
+    }
+}
+
 /// At which tables a section is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tables {
     /// At every table, whatever it plays.
     Every(Presence),
+    /// The same, but where one of these is played.
+    EveryBut(Presence, &'static [(Play, Presence)]),
     /// Only where one of these is played.
     Of(&'static [(Play, Presence)]),
+}
+
+fn found(plays: &[(Play, Presence)], play: Play) -> Option<Presence> {
+    plays.iter().find(|(of, _)| *of == play).map(|(_, presence)| *presence)
 }
 
 /// One section.
@@ -165,7 +218,8 @@ impl Section {
     pub fn presence(&self, play: Play) -> Option<Presence> {
         match self.tables {
             Tables::Every(presence) => Some(presence),
-            Tables::Of(plays) => plays.iter().find(|(of, _)| *of == play).map(|(_, presence)| *presence),
+            Tables::EveryBut(presence, plays) => Some(found(plays, play).unwrap_or(presence)),
+            Tables::Of(plays) => found(plays, play),
         }
     }
 
@@ -174,7 +228,8 @@ impl Section {
     pub fn presence_among(&self, plays: &[Play]) -> Option<Presence> {
         match self.tables {
             Tables::Every(presence) => Some(presence),
-            Tables::Of(_) => {
+            Tables::EveryBut(presence, _) if plays.is_empty() => Some(presence),
+            Tables::EveryBut(..) | Tables::Of(_) => {
                 let first = self.presence(*plays.first()?);
                 first.filter(|_| plays.iter().all(|play| self.presence(*play) == first))
             }
@@ -189,10 +244,7 @@ impl Section {
 }
 
 /// Games that this version plays, as `[table] game` names them.
-pub const GAMES: &[&str] = &["tai-sai", "sic-bo"];
-
-/// Games that it knows by name only.
-pub const OTHER_GAMES: &[&str] = &["two-up-dice", "triple-penny-two-up"];
+pub const GAMES: &[&str] = &["tai-sai", "sic-bo", "two-up-dice", "triple-penny-two-up"];
 
 /// Never less than this: a regulator may ask that long after a game.
 pub const RETENTION_DAYS_MIN: i64 = 90;
@@ -242,6 +294,20 @@ pub const SECTIONS: &[Section] = &[
               Can be written in [sic_bo] as policy = { void = false, lamps = false, amend = false }.",
     },
     Section {
+        path: "two_up_dice",
+        tables: Tables::Of(&[(Play::TwoUpDice, Presence::Defaults)]),
+        doc: "Two-up with dice: Queensland 2004, schedule 13.",
+    },
+    Section {
+        path: "triple_penny",
+        tables: Tables::Of(&[
+            (Play::TriplePennyLights, Presence::Defaults),
+            (Play::TriplePennyElectronic, Presence::Defaults),
+            (Play::TriplePennyCards, Presence::Defaults),
+        ]),
+        doc: "Triple penny two-up: Queensland 1998, part 21.",
+    },
+    Section {
         path: "devices.tumbler",
         tables: Tables::Of(&[
             (Play::TaiSaiA, Presence::Needed),
@@ -266,6 +332,14 @@ pub const SECTIONS: &[Section] = &[
         doc: "The lamps of the layout's areas.",
     },
     Section {
+        path: "devices.lights",
+        tables: Tables::Of(&[
+            (Play::TwoUpDice, Presence::Needed),
+            (Play::TriplePennyLights, Presence::Needed),
+        ]),
+        doc: "The eleven result lights of two-up. While they are away, cards stand in for them and play goes on.",
+    },
+    Section {
         path: "mqtt",
         tables: Tables::Every(Presence::Needed),
         doc: "The brokers of the floor system.",
@@ -277,7 +351,10 @@ pub const SECTIONS: &[Section] = &[
     },
     Section {
         path: "display",
-        tables: Tables::Every(Presence::Optional),
+        tables: Tables::EveryBut(
+            Presence::Optional,
+            &[(Play::TriplePennyElectronic, Presence::Needed)],
+        ),
         doc: "The table's game results display, a web page. Without this section there is none.",
     },
     Section {
@@ -295,15 +372,6 @@ pub const SECTIONS: &[Section] = &[
 /// Names that are refused with a reason of their own, and all that stands below them.
 pub const REFUSED: &[(&str, &str)] = &[
     ("metrics", "this version has no metrics; remove the section"),
-    ("two_up_dice", "this version doesn't play two-up; it plays tai-sai"),
-    (
-        "triple_penny",
-        "this version doesn't play triple penny two-up; it plays tai-sai",
-    ),
-    (
-        "devices.lights",
-        "a tai-sai table has no result lights; its devices are tumbler, terminal and lamps",
-    ),
     (
         "mqtt.password",
         "secrets never stand in the configuration; write the password to a file and name it in mqtt.password_file",
@@ -459,6 +527,20 @@ pub const KEYS: &[Key] = &[
         absent: Absent::Default("false"),
         doc: "A supervisor can amend a result before settlement.",
     },
+    Key {
+        path: "two_up_dice.first_three",
+        kind: Kind::OneOf(&["comes-back", "comes-back-after-a-win"]),
+        absent: Absent::Default("\"comes-back\""),
+        doc: "Whether a spinner whose first three spins were invalid may spin again once the wager is decided: however it was decided, or after a win only (s21(3) can be read both ways).",
+    },
+    mis_keyed("two_up_dice.mis_keyed"),
+    Key {
+        path: "triple_penny.display",
+        kind: Kind::OneOf(&["lights", "electronic", "cards"]),
+        absent: Absent::Default("\"lights\""),
+        doc: "How results are shown: by result lights, by the results display (which has to be there then), or by cards alone.",
+    },
+    mis_keyed("triple_penny.mis_keyed"),
     port(
         "devices.tumbler.port",
         "\"/dev/serial/by-id/usb-TumblerCo_DT-3_0042-if00\"",
@@ -474,6 +556,12 @@ pub const KEYS: &[Key] = &[
     port("devices.lamps.port", "\"/dev/serial/by-id/usb-LampCo_LL-50_0113-if00\""),
     baud("devices.lamps.baud"),
     protocol("devices.lamps.protocol"),
+    port(
+        "devices.lights.port",
+        "\"/dev/serial/by-id/usb-LampCo_RL-11_0031-if00\"",
+    ),
+    baud("devices.lights.baud"),
+    protocol("devices.lights.protocol"),
     Key {
         path: "mqtt.brokers",
         kind: Kind::Texts,
@@ -595,6 +683,15 @@ pub const KEYS: &[Key] = &[
         doc: "Where \"synchronised\" comes from. With \"none\" retention deletes nothing.",
     },
 ];
+
+const fn mis_keyed(path: &'static str) -> Key {
+    Key {
+        path,
+        kind: Kind::OneOf(&["correct", "stands"]),
+        absent: Absent::Default("\"correct\""),
+        doc: "A result that was keyed wrongly: \"correct\" lets a supervisor put it right until the next wager, call or act of the spinner, \"stands\" doesn't. No rule has it: it is the house's policy, and events say so.",
+    }
+}
 
 const fn port(path: &'static str, example: &'static str) -> Key {
     Key {

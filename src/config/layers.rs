@@ -333,14 +333,9 @@ fn words(plays: &[Play]) -> String {
     words.join(" or ")
 }
 
-/// What would be right for this key, with what this version doesn't do.
+/// What would be right for this key.
 fn right(key: &Key) -> String {
     match key.path {
-        "table.game" => format!(
-            "{}; this version plays no {}",
-            key.right(),
-            keys::OTHER_GAMES.join(" and no ")
-        ),
         "mqtt.brokers" | "mqtt.response_prefixes" => format!("a list of texts, {}", key.right()),
         _ => key.right(),
     }

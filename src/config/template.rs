@@ -28,6 +28,7 @@ pub fn of(play: Play) -> String {
         comment(&mut text, section.doc);
         let out = match section.presence(play) {
             Some(Presence::Needed) => "",
+            Some(Presence::Defaults | Presence::Optional) if play.needs_word_in(section.path) => "",
             Some(Presence::Defaults | Presence::Optional) | None => "# ",
         };
         // Writing to a String can't fail.

@@ -15,6 +15,8 @@ pub struct Written {
     pub table: Table,
     pub tai_sai: TaiSai,
     pub sic_bo: SicBo,
+    pub two_up_dice: TwoUpDice,
+    pub triple_penny: TriplePenny,
     pub devices: Devices,
     pub mqtt: Mqtt,
     pub journal: Journal,
@@ -67,10 +69,25 @@ pub struct Policy {
 
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
+pub struct TwoUpDice {
+    pub first_three: String,
+    pub mis_keyed: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TriplePenny {
+    pub display: String,
+    pub mis_keyed: String,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Devices {
     pub tumbler: Device,
     pub terminal: Device,
     pub lamps: Device,
+    pub lights: Device,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
