@@ -90,11 +90,15 @@ fn game(round: &RoundView, end: GameEnd) -> Shown {
 
 fn spun(two_up: &TwoUpView, game: &str) -> Spun {
     let row = |name, of, on| Lights { name, of, on };
-    let mut rows = vec![row("Heads", 3, two_up.heads), row("Tails", 3, two_up.tails)];
-    // With coins every spin is for one side.
-    if game == "two-up-dice" {
-        rows.push(row("Odds", 5, two_up.odds_run));
-    }
+    let rows = match game {
+        "two-up-dice" => vec![
+            row("Heads", 3, two_up.heads),
+            row("Tails", 3, two_up.tails),
+            row("Odds", 5, two_up.odds_run),
+        ],
+        // With coins the result of the last spin is all that has to be shown.
+        _ => Vec::new(),
+    };
     Spun {
         outcome: two_up.outcome.as_deref().and_then(Outcome::from_name),
         rows,
@@ -199,7 +203,7 @@ mod tests {
             assert_eq!(on, [(1, 3), (0, 3), (2, 5)]);
         }
         view.game = "triple-penny-two-up".into();
-        assert_eq!(Picture::of(&view, 20).spun.unwrap().rows.len(), 2);
+        assert_eq!(Picture::of(&view, 20).spun.unwrap().rows, []);
         let mut won = round(7, &[], Some(RoundEnd::SpinnerWon));
         won.two_up.get_or_insert_default().spins = vec!["tails".into(), "triple_heads".into()];
         view.rounds.ended = vec![round(8, &[], Some(RoundEnd::Returned)), won];

@@ -184,10 +184,16 @@ fn side_out(side: Side) -> i32 {
 }
 
 fn place(draft: &mut Draft<'_>, by: &By, side: Side) {
+    // Of a winner who goes on it begins a round, and says what a selection would say.
+    let begins = draft.state.course().is_some_and(|course| match course.phase {
+        Phase::Decide { .. } => true,
+        Phase::Select { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) => false,
+    });
+    let said = |text: &str| if begins { text.to_owned() } else { String::new() };
     let placed = SpinnerWagerPlaced {
         side: side_out(side),
-        game: draft.game.law.name().into(),
-        rules_version: rules::RULES_VERSION.into(),
+        game: said(draft.game.law.name()),
+        rules_version: said(rules::RULES_VERSION),
         bell: Some(draft.bell().named(Contact::Bell)),
         source: by.how as i32,
     };
