@@ -18,11 +18,11 @@ const MOST_KEPT: usize = 120;
 
 /// Bytes that the state keeps of the texts of all alerts together, and of all locks: those that come when so much stands already are
 /// cut shorter. With everything standing at once a checkpoint still fits an event (8 KiB).
-const MOST_KEPT_TOGETHER: usize = 1_000;
+const MOST_KEPT_TOGETHER: usize = 800;
 
 /// Serial numbers that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be
 /// accepted again. A table has three devices, and a few spares.
-const MOST_ACCEPTED: usize = 16;
+const MOST_ACCEPTED: usize = 8;
 
 /// The table's durable state.
 #[derive(Clone, PartialEq, Debug, Default)]
