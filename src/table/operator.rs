@@ -3,7 +3,8 @@
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{
-    AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind, TestModeEntered, TestModeLeft,
+    AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind, TestModeEntered,
+    TestModeLeft,
 };
 use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};

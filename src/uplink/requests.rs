@@ -580,7 +580,10 @@ mod tests {
                 desk.take(read(&topics(), &bad));
             }
             let waiting = std::iter::from_fn(|| desk.pop_short()).count();
-            assert_eq!(waiting, MAX_WAITING_ANSWER_BYTES / (MAX_CORRELATION + "p/responses/me".len()));
+            assert_eq!(
+                waiting,
+                MAX_WAITING_ANSWER_BYTES / (MAX_CORRELATION + "p/responses/me".len())
+            );
         }
     }
 }
