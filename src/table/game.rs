@@ -29,10 +29,6 @@ use std::time::Duration;
 
 /// Where play stands, of whatever game.
 #[derive(Clone, PartialEq, Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one play per table: a box would cost an allocation at every change of play"
-)]
 pub(crate) enum Play {
     /// Tai-sai and its kin.
     Dice(Phase),

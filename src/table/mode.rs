@@ -6,10 +6,6 @@ use std::collections::BTreeMap;
 
 /// The table's mode, with what it knows in each.
 #[derive(Clone, PartialEq, Debug, Default)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "one mode per table, and it is open nearly always: a box would cost an allocation at every change of play"
-)]
 pub(crate) enum Mode {
     /// No play.
     #[default]
@@ -24,6 +20,10 @@ pub(crate) enum Mode {
 
 /// What Test was entered from, and ends in.
 #[derive(Clone, PartialEq, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one per table, and rare: it is the play as it was"
+)]
 pub(crate) enum Below {
     /// A closed table.
     Closed,

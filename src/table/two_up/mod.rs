@@ -1,7 +1,7 @@
 //! Two-up at a table with devices, with dice or coins: which signal stands for which act. PURE.
 //!
 //! [`phase`] is where play stands, [`fold`] how events change it, [`law`] what is different with dice and with coins. [`play`] has the
-//! acts; they come from [`entry`] (keys), [`bell`] (contacts) and [`acts`] (commands), and are refused by [`refusal`]. [`lights`] show
+//! acts, [`spinner`] those about who spins, [`set`] those about the dice; they come from [`entry`] (keys), [`bell`] (contacts) and [`acts`] (commands), and are refused by [`refusal`]. [`lights`] show
 //! results, [`view`] says what the table waits for. [`family`] answers what the table asks.
 
 mod acts;
@@ -18,6 +18,8 @@ pub(crate) mod phase;
 mod play;
 mod reason;
 mod refusal;
+mod set;
+mod spinner;
 mod view;
 
 use crate::table::lamps::Board;

@@ -2,27 +2,26 @@
 //!
 //! What follows from an act by law (wagers decided, a take-over) is recorded with it, so that folding decides nothing.
 
-use crate::rules;
 use crate::rules::two_up::Side;
 use crate::table::MisKeyed;
 use crate::table::draft::{Source, micros, millis};
-use crate::table::due::{is_next_round_held_back, round_ends};
+use crate::table::due::round_ends;
 use crate::table::entry::new_number;
 use crate::table::event::{
-    self, Area, BetsClosed, Body, DiceReplaced, DieOffTable, InvalidSpinOverruled, PlayersWagersDecided, ResultSource,
-    SpinCorrected, SpinInvalidated, SpinInvalidatedReason, SpinOutcome, SpinResulted, SpinnerChanged,
-    SpinnerChangedReason, SpinnerSelected, SpinnerWagerDecided, SpinnerWagerPlaced,
+    Area, BetsClosed, Body, InvalidSpinOverruled, PlayersWagersDecided, ResultSource, SpinCorrected, SpinInvalidated,
+    SpinInvalidatedReason, SpinOutcome, SpinResulted, SpinnerChangedReason, SpinnerWagerDecided,
 };
 use crate::table::game::Play;
 use crate::table::input::{Contact, Outcome, Replacement};
 use crate::table::mode::Mode;
 use crate::table::state::State;
 use crate::table::terminal::Missed;
-use crate::table::two_up::Draft;
 use crate::table::two_up::law::{Invalid, Law, Spun, Verdict};
 use crate::table::two_up::phase::{Course, Ended, Game, Phase, Spinner, Undo};
 use crate::table::two_up::reason::{self, Reason};
 use crate::table::two_up::refusal::Cause;
+use crate::table::two_up::spinner::{Next, changed};
+use crate::table::two_up::{Draft, set, spinner};
 use crate::time::Uptime;
 
 /// What somebody does.
@@ -103,143 +102,23 @@ pub(crate) fn perform(draft: &mut Draft<'_>, by: &By, act: Act) -> Result<(), Ca
     };
     match act {
         Act::Spinner(side) => {
-            select(draft, by, &course, Selected::Player)?;
-            place(draft, by, side);
+            spinner::select(draft, by, &course, spinner::Selected::Player)?;
+            spinner::place(draft, by, side);
             Ok(())
         }
-        Act::SpinnerAlone => select(draft, by, &course, Selected::Player),
-        Act::DealerSpins => select(draft, by, &course, Selected::Dealer),
-        Act::Rewager(side) => rewager(draft, by, &course, side),
-        Act::Wager(side) => wager(draft, by, &course, side),
+        Act::SpinnerAlone => spinner::select(draft, by, &course, spinner::Selected::Player),
+        Act::DealerSpins => spinner::select(draft, by, &course, spinner::Selected::Dealer),
+        Act::Rewager(side) => spinner::rewager(draft, by, &course, side),
+        Act::Wager(side) => spinner::wager(draft, by, &course, side),
         Act::Result(outcome) => result(draft, by, &course, outcome),
         Act::Invalid(reason) => invalid(draft, by, &course, reason),
         Act::Overrule(outcome) => overrule(draft, by, &course, outcome),
         Act::Correct(outcome) => correct(draft, by, &course, outcome),
-        Act::Stops => stops(draft, by, &course),
-        Act::Relieve => relieve(draft, by, &course),
-        Act::OffTable(dice) => off_table(draft, by, &course, dice),
-        Act::NewSet(from) => new_set(draft, by, &course, from),
+        Act::Stops => spinner::stops(draft, by, &course),
+        Act::Relieve => spinner::relieve(draft, by, &course),
+        Act::OffTable(dice) => set::off_table(draft, by, &course, dice),
+        Act::NewSet(from) => set::new_set(draft, by, &course, from),
     }
-}
-
-/// The next game may begin.
-fn may_begin(draft: &Draft<'_>) -> Result<(), Cause> {
-    if is_next_round_held_back(&draft.look()) {
-        return Err(Cause::HeldBack);
-    }
-    Ok(())
-}
-
-fn is_depleted(law: &Law, course: &Course) -> bool {
-    course.missing >= law.set().depleted
-}
-
-/// Who is selected.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Selected {
-    Player,
-    Dealer,
-}
-
-fn select(draft: &mut Draft<'_>, by: &By, course: &Course, selected: Selected) -> Result<(), Cause> {
-    match (&course.phase, selected) {
-        (Phase::Select { .. }, _) if is_depleted(&draft.game.law, course) => return Err(Cause::NewSetRequired),
-        (Phase::Select { .. }, _) => {}
-        (Phase::Decide { ended, .. }, Selected::Dealer) if *ended == Ended::OfDealer => {}
-        (Phase::Decide { ended, .. }, Selected::Player) if *ended == Ended::OfDealer => {
-            if is_depleted(&draft.game.law, course) {
-                return Err(Cause::NewSetRequired);
-            }
-            may_begin(draft)?;
-            // The dealer stops spinning: the dice were offered on.
-            changed(
-                draft,
-                by.source.clone(),
-                0,
-                SpinnerChangedReason::Stopped,
-                Next::Offered,
-            );
-        }
-        (Phase::Decide { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_), _) => {
-            return Err(Cause::SpinnerAlreadySet);
-        }
-    }
-    may_begin(draft)?;
-    let selected = SpinnerSelected {
-        dealer: selected == Selected::Dealer,
-        game: draft.game.law.name().into(),
-        rules_version: rules::RULES_VERSION.into(),
-        bell: Some(draft.bell().named(Contact::Bell)),
-        source: by.how as i32,
-    };
-    draft.record(by.source.clone(), Body::SpinnerSelected(selected));
-    Ok(())
-}
-
-fn side_out(side: Side) -> i32 {
-    match side {
-        Side::Heads => event::Side::Heads as i32,
-        Side::Tails => event::Side::Tails as i32,
-    }
-}
-
-fn place(draft: &mut Draft<'_>, by: &By, side: Side) {
-    // Of a winner who goes on it begins a round, and says what a selection would say.
-    let begins = draft.state.course().is_some_and(|course| match course.phase {
-        Phase::Decide { .. } => true,
-        Phase::Select { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) => false,
-    });
-    let said = |text: &str| if begins { text.to_owned() } else { String::new() };
-    let placed = SpinnerWagerPlaced {
-        side: side_out(side),
-        game: said(draft.game.law.name()),
-        rules_version: said(rules::RULES_VERSION),
-        bell: Some(draft.bell().named(Contact::Bell)),
-        source: by.how as i32,
-    };
-    draft.record(by.source.clone(), Body::SpinnerWagerPlaced(placed));
-}
-
-/// The wager is placed anew while it is free.
-fn rewager(draft: &mut Draft<'_>, by: &By, course: &Course, side: Side) -> Result<(), Cause> {
-    match &course.phase {
-        Phase::Betting(game) => match game.spinner {
-            Spinner::Player if draft.game.law.wager_is_free(game) => {
-                place(draft, by, side);
-                Ok(())
-            }
-            Spinner::Player | Spinner::TakenOver(_) => Err(Cause::WagerLocked),
-            Spinner::Dealer | Spinner::RunOut(_) => Err(Cause::DealerMayNotWager),
-        },
-        Phase::Select { .. } => Err(Cause::NoSpinner),
-        Phase::Closed { .. } => Err(Cause::BetsClosed),
-        Phase::Choice(_) => Err(Cause::ChoicePending),
-        Phase::Decide { .. } => Err(Cause::NoGame),
-    }
-}
-
-fn wager(draft: &mut Draft<'_>, by: &By, course: &Course, side: Side) -> Result<(), Cause> {
-    match &course.phase {
-        Phase::Decide { ended, .. } => {
-            match ended {
-                Ended::OfDealer => return Err(Cause::DealerMayNotWager),
-                // The old set goes with a wager that lost (Qld 2004 sch 13 s22(3)(a)).
-                Ended::Lost if is_depleted(&draft.game.law, course) => return Err(Cause::NewSetRequired),
-                Ended::Won | Ended::Lost => {}
-            }
-            may_begin(draft)?;
-        }
-        Phase::Betting(game) => match (game.spinner, game.wager) {
-            (Spinner::Player, None) => {}
-            (Spinner::Dealer | Spinner::RunOut(_), _) => return Err(Cause::DealerMayNotWager),
-            (Spinner::Player | Spinner::TakenOver(_), _) => return Err(Cause::GameNotDecided),
-        },
-        Phase::Select { .. } => return Err(Cause::SpinnerMustStop),
-        Phase::Closed { .. } => return Err(Cause::GameNotDecided),
-        Phase::Choice(_) => return Err(Cause::ChoicePending),
-    }
-    place(draft, by, side);
-    Ok(())
 }
 
 /// "No more bets", before every spin (TD-10). After a game with coins it begins the run-out of what lies in the bonus area.
@@ -249,7 +128,7 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
     };
     let run_out = match &course.phase {
         Phase::Betting(game) => {
-            may_be_spun(&draft.game.law, &course, game.spinner)?;
+            set::may_be_spun(&draft.game.law, &course, game.spinner)?;
             match game.spinner {
                 Spinner::Player | Spinner::TakenOver(_) if game.wager.is_none() => return Err(Cause::WagerRequired),
                 Spinner::Player | Spinner::TakenOver(_) | Spinner::Dealer | Spinner::RunOut(_) => {}
@@ -257,7 +136,7 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
             false
         }
         Phase::Select { run_out: Some(_) } => {
-            may_be_spun(&draft.game.law, &course, Spinner::Dealer)?;
+            set::may_be_spun(&draft.game.law, &course, Spinner::Dealer)?;
             true
         }
         Phase::Decide {
@@ -265,7 +144,7 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
             run_out: Some(_),
             ..
         } => {
-            may_be_spun(&draft.game.law, &course, Spinner::Dealer)?;
+            set::may_be_spun(&draft.game.law, &course, Spinner::Dealer)?;
             true
         }
         Phase::Select { run_out: None } => return Err(Cause::NoSpinner),
@@ -288,27 +167,6 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
     // Keys from before the bell can't count; the dealer begins with an empty readout.
     new_number(draft);
     Ok(())
-}
-
-/// There are enough dice, and this spinner may spin them.
-fn may_be_spun(law: &Law, course: &Course, spinner: Spinner) -> Result<(), Cause> {
-    let set = law.set();
-    if set.size.saturating_sub(course.missing) < set.spun {
-        return Err(Cause::NotEnoughDice);
-    }
-    match law {
-        // The spinner may keep the old set until the wager loses, or wins and the spinner stops (s22(3)).
-        Law::Dice(_) => Ok(()),
-        Law::Coins(_) => {
-            // In a run-out after a game the new set comes first (TP-16).
-            let in_turn = course.phase.turn().is_some();
-            let keeps = in_turn && course.keeps_old_set == Some(spinner.keeper());
-            if is_depleted(law, course) && !keeps {
-                return Err(Cause::NewSetRequired);
-            }
-            Ok(())
-        }
-    }
 }
 
 /// Why there is no spin to enter.
@@ -399,29 +257,6 @@ fn follows(draft: &mut Draft<'_>, game: &Game, spun: &Spun) {
     }
 }
 
-/// Who has the dice after a change.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Next {
-    /// The dealer, until the wager is decided.
-    Dealer,
-    /// The dealer; the invalid spins were the spinner's first three.
-    DealerAfterFirstThree,
-    /// Nobody: they are offered on.
-    Offered,
-    /// Nobody; the wager went back.
-    OfferedWagerBack,
-}
-
-fn changed(draft: &mut Draft<'_>, source: Source, round: u64, reason: SpinnerChangedReason, next: Next) {
-    let changed = SpinnerChanged {
-        reason: reason as i32,
-        dealer: matches!(next, Next::Dealer | Next::DealerAfterFirstThree),
-        first_three: next == Next::DealerAfterFirstThree,
-        wager_returned: next == Next::OfferedWagerBack,
-    };
-    draft.record_of_round(round, source, Body::SpinnerChanged(changed));
-}
-
 fn invalid(draft: &mut Draft<'_>, by: &By, course: &Course, reason: SpinInvalidatedReason) -> Result<(), Cause> {
     let law = &draft.game.law;
     if reason::of(reason).is_some_and(|reason| !reason.is_of(law)) {
@@ -445,7 +280,7 @@ fn invalid(draft: &mut Draft<'_>, by: &By, course: &Course, reason: SpinInvalida
     }
 }
 
-fn barred(draft: &mut Draft<'_>, by: &By, game: &Game, reason: SpinInvalidatedReason, before_call: bool) {
+pub(crate) fn barred(draft: &mut Draft<'_>, by: &By, game: &Game, reason: SpinInvalidatedReason, before_call: bool) {
     let follows = draft.game.law.invalid(game);
     let invalidated = SpinInvalidated {
         reason: reason as i32,
@@ -521,133 +356,5 @@ fn correct(draft: &mut Draft<'_>, by: &By, course: &Course, outcome: Outcome) ->
     };
     draft.record(by.source.clone(), Body::SpinCorrected(corrected));
     follows(draft, game, &spun);
-    Ok(())
-}
-
-fn stops(draft: &mut Draft<'_>, by: &By, course: &Course) -> Result<(), Cause> {
-    let (game, next) = match &course.phase {
-        Phase::Select { .. } => return Err(Cause::NoSpinner),
-        Phase::Decide { .. } => {
-            changed(
-                draft,
-                by.source.clone(),
-                0,
-                SpinnerChangedReason::Stopped,
-                Next::Offered,
-            );
-            return Ok(());
-        }
-        // To retire is one of the two choices (Qld 1998 s478(1)(a)).
-        Phase::Choice(game) => (game, Next::OfferedWagerBack),
-        Phase::Betting(game) | Phase::Closed { game, .. } => {
-            let next = match (game.spinner, &draft.game.law, game.wager) {
-                (Spinner::Dealer | Spinner::TakenOver(_) | Spinner::RunOut(_), _, _) => {
-                    return Err(Cause::DealerMustSpin);
-                }
-                (Spinner::Player, _, None) => Next::Offered,
-                // Before any valid spin the wager goes back (TP-8).
-                (Spinner::Player, Law::Coins(_), Some(_)) if game.tally.valid == 0 => Next::OfferedWagerBack,
-                (Spinner::Player, Law::Dice(_) | Law::Coins(_), Some(_)) => Next::Dealer,
-            };
-            (game, next)
-        }
-    };
-    if next != Next::Dealer {
-        round_ends(draft);
-    }
-    changed(
-        draft,
-        by.source.clone(),
-        game.round,
-        SpinnerChangedReason::Stopped,
-        next,
-    );
-    Ok(())
-}
-
-fn relieve(draft: &mut Draft<'_>, by: &By, course: &Course) -> Result<(), Cause> {
-    let game = match &course.phase {
-        Phase::Choice(game) => {
-            // The spinner chose the boxer (Qld 1998 s478(1)(b)).
-            let reason = SpinnerChangedReason::InvalidSpins;
-            changed(
-                draft,
-                by.source.clone(),
-                game.round,
-                reason,
-                Next::DealerAfterFirstThree,
-            );
-            return Ok(());
-        }
-        Phase::Betting(game) | Phase::Closed { game, .. } if game.spinner == Spinner::Player => game,
-        Phase::Select { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Decide { .. } => {
-            return Err(Cause::NobodyToRelieve);
-        }
-    };
-    let (reason, next) = match (&draft.game.law, game.wager) {
-        (Law::Dice(_), _) if game.tally.invalid == 0 => return Err(Cause::NoInvalidSpins),
-        (Law::Dice(_), Some(_)) => (SpinnerChangedReason::Relieved, Next::Dealer),
-        (Law::Dice(_), None) => (SpinnerChangedReason::Relieved, Next::Offered),
-        (Law::Coins(_), None) => return Err(Cause::NobodyToRelieve),
-        (Law::Coins(_), Some(_)) if Law::ground_is_seen(game) => (SpinnerChangedReason::InvalidSpins, Next::Dealer),
-        // Whether the spinner is unable or unwilling only a supervisor can say (Qld 1998 s478(2)(c)).
-        (Law::Coins(_), Some(_)) if by.authority == Authority::Supervisor => {
-            (SpinnerChangedReason::Relieved, Next::Dealer)
-        }
-        (Law::Coins(_), Some(_)) => return Err(Cause::NotAuthorised),
-    };
-    if next == Next::Offered {
-        round_ends(draft);
-    }
-    changed(draft, by.source.clone(), game.round, reason, next);
-    Ok(())
-}
-
-/// In `closed` it is itself the invalid spin; directly after an invalid spin it tells of dice that aren't found.
-fn off_table(draft: &mut Draft<'_>, by: &By, course: &Course, dice: u8) -> Result<(), Cause> {
-    let set = draft.game.law.set();
-    let so_far = match (&course.phase, &course.undo) {
-        (Phase::Closed { .. }, _) => 0,
-        (_, Undo::Early { off } | Undo::Invalid { off, .. }) => *off,
-        (_, Undo::Nothing | Undo::Result { .. }) => return Err(Cause::NotOffTable),
-    };
-    let missing = course.missing.saturating_add(dice);
-    if so_far.saturating_add(dice) > set.spun || missing > set.size {
-        return Err(Cause::NotOffTable);
-    }
-    let mut round = draft.state.round_id();
-    if let Phase::Closed { game, .. } = &course.phase {
-        round = game.round;
-        let reason = match draft.game.law {
-            Law::Dice(_) => SpinInvalidatedReason::OffTable,
-            Law::Coins(_) => SpinInvalidatedReason::OutsideRing,
-        };
-        barred(draft, by, game, reason, false);
-    }
-    let off = DieOffTable {
-        dice: u32::from(dice),
-        missing: u32::from(missing),
-    };
-    draft.record_of_round(round, by.source.clone(), Body::DieOffTable(off));
-    Ok(())
-}
-
-fn new_set(draft: &mut Draft<'_>, by: &By, course: &Course, from: Replacement) -> Result<(), Cause> {
-    if course.missing == 0 {
-        return Err(Cause::SetComplete);
-    }
-    let found = from == Replacement::Found || !is_depleted(&draft.game.law, course);
-    let in_play = match &course.phase {
-        Phase::Closed { .. } => true,
-        Phase::Select { .. } | Phase::Betting(_) | Phase::Choice(_) | Phase::Decide { .. } => false,
-    };
-    if !found && in_play {
-        return Err(Cause::DiceInPlay);
-    }
-    let replaced = DiceReplaced {
-        found,
-        dice: if found { u32::from(course.missing) } else { 0 },
-    };
-    draft.record(by.source.clone(), Body::DiceReplaced(replaced));
     Ok(())
 }
