@@ -7,7 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 use tablegate::journal::{self, Reader};
-use tablegate::sim::{Dealer, Lamps, LampsSetup, Pace, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup};
+use tablegate::sim::{Dealer, Lamps, LampsSetup, Order, Pace, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup};
 use tablegate::table::event::Event;
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
@@ -63,6 +63,7 @@ impl Scene {
             ..TumblerSetup::default()
         };
         let dealer = Arc::new(Dealer {
+            order: Order::SpinsFirst,
             tumbler: Tumbler::start(Setup::new(at("tumbler"), "DT-1", 1), tumbler).unwrap(),
             terminal: Terminal::start(Setup::new(at("terminal"), "ET-1", 2), TerminalSetup::default()).unwrap(),
             lamps: Lamps::start(Setup::new(at("lamps"), "LL-1", 3), LampsSetup::default()).unwrap(),
