@@ -36,7 +36,7 @@ pub fn doubt(port: &str) -> Option<(&'static str, &'static str)> {
         .any(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
     bare.then_some((
         "is numbered in the order of plugging: it names another device after the next start",
-        "the port's name under /dev/serial/by-id/, as `tablegate ports` lists it",
+        "the port's name under /dev/serial/by-id/, as `ls -l /dev/serial/by-id/` lists it",
     ))
 }
 

@@ -53,7 +53,7 @@ impl Holders {
 }
 
 /// What keeps ModemManager away; the package ships this rule.
-const MODEM_MANAGER_HINT: &str = "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away";
+const MODEM_MANAGER_HINT: &str = "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away (deploy/60-tablegate.rules)";
 
 impl fmt::Display for Holders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -222,7 +222,7 @@ impl fmt::Display for Access {
                 port.group
             )
         } else {
-            f.write_str(": not even its group may use it; the shipped udev rule gives it to one")
+            f.write_str(": not even its group may use it; a udev rule gives it to one (deploy/60-tablegate.rules)")
         }
     }
 }
