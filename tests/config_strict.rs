@@ -792,7 +792,11 @@ fn values_of_two_up_reach_the_table() {
     let without = "[table]\nsite = \"a\"\nid = \"b\"\ngame = \"triple-penny-two-up\"\n[devices.terminal]\nport = \"/dev/ttyS1\"\n\
                    [mqtt]\nbrokers = [\"mqtt://[::1]\"]\n[journal]\ndirectory = \"/j\"\n";
     let examined = examined(without, &[]);
-    assert!(told(&examined.problems).contains("devices.lights is missing"), "{}", told(&examined.problems));
+    assert!(
+        told(&examined.problems).contains("devices.lights is missing"),
+        "{}",
+        told(&examined.problems)
+    );
     accepted(&format!("{without}[triple_penny]\ndisplay = \"cards\"\n"), &[]);
 }
 

@@ -351,10 +351,7 @@ pub const SECTIONS: &[Section] = &[
     },
     Section {
         path: "display",
-        tables: Tables::EveryBut(
-            Presence::Optional,
-            &[(Play::TriplePennyElectronic, Presence::Needed)],
-        ),
+        tables: Tables::EveryBut(Presence::Optional, &[(Play::TriplePennyElectronic, Presence::Needed)]),
         doc: "The table's game results display, a web page. Without this section there is none.",
     },
     Section {

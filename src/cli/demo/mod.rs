@@ -6,6 +6,7 @@ mod floor;
 mod screen;
 mod script;
 mod table;
+mod tally;
 mod two_up;
 
 use super::ending::Failure;
@@ -20,6 +21,7 @@ use std::collections::BTreeSet;
 use std::pin::Pin;
 use std::time::Duration;
 use table::DemoTable;
+use tally::Tally;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
@@ -66,17 +68,6 @@ pub fn run(args: &Demo) -> Result<(), Failure> {
     // The broker's and the follower's tasks have nothing left to finish.
     runtime.shutdown_timeout(Duration::from_millis(100));
     outcome
-}
-
-/// What the demo has done, for the summary.
-#[derive(Default)]
-struct Tally {
-    rounds_settled: u32,
-    rounds_void: u32,
-    refused: u32,
-    amended: u32,
-    held: u32,
-    lamp_faults: u32,
 }
 
 async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
@@ -155,7 +146,7 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
         screen.end();
     }
     outcome?;
-    summary(&tally, &journal, &follower)
+    summary(game, &tally, &journal, &follower)
 }
 
 fn hear(heard: &Heard, tally: &mut Tally, phase: &mut String, screen: Option<&mut Screen>) -> Result<(), Failure> {
@@ -174,26 +165,6 @@ fn hear(heard: &Heard, tally: &mut Tally, phase: &mut String, screen: Option<&mu
         }
     }
     Ok(())
-}
-
-impl Tally {
-    fn count(&mut self, event: &crate::table::event::Event) {
-        use crate::table::event::Body;
-        let Some(body) = &event.body else { return };
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "a summary names the few facts that it counts"
-        )]
-        match body {
-            Body::RoundSettled(_) => self.rounds_settled += 1,
-            Body::RoundVoided(_) => self.rounds_void += 1,
-            Body::EntryRejected(rejected) => self.refused += rejected.count,
-            Body::ResultAmended(_) => self.amended += 1,
-            Body::RoundHeld(_) => self.held += 1,
-            Body::LampFailed(_) => self.lamp_faults += 1,
-            _ => {}
-        }
-    }
 }
 
 fn welcome(table: &DemoTable, port: u16) -> Vec<String> {
@@ -247,19 +218,8 @@ fn beside(table: &DemoTable, follower: &Follower, phase: &str) -> Beside {
     }
 }
 
-fn summary(tally: &Tally, journal: &table::JournalEnd, follower: &Follower) -> Result<(), Failure> {
-    let count = |number: u32, word: &str| format!("{number} {word}{}", if number == 1 { "" } else { "s" });
-    let rounds = tally.rounds_settled + tally.rounds_void;
-    let mut text = format!(
-        "{}: {} settled, {} void; {} refused, {} amended, {} held, {}.\n",
-        count(rounds, "round"),
-        tally.rounds_settled,
-        tally.rounds_void,
-        count(tally.refused, "entry").replace("entrys", "entries"),
-        tally.amended,
-        tally.held,
-        count(tally.lamp_faults, "lamp fault"),
-    );
+fn summary(game: Game, tally: &Tally, journal: &table::JournalEnd, follower: &Follower) -> Result<(), Failure> {
+    let mut text = format!("{}\n", tally.in_words(game));
     text.push_str(&format!(
         "{} events journalled, {} received by the floor in order; chain verified on both sides: {}.\n",
         journal.head,

@@ -3,6 +3,7 @@
 
 use crate::cli::picture::{self, Paint};
 use crate::cli::sim::game::Game;
+use crate::sim::TwoUp;
 use std::collections::{BTreeSet, VecDeque};
 use std::io::{self, IsTerminal, Write};
 
@@ -146,7 +147,13 @@ impl Screen {
         match self.game {
             Game::TaiSai { layout, .. } => picture::lines(layout, &self.shown.lit, self.paint),
             Game::SicBo(_) => picture::lines(picture::Board::SicBo, &self.shown.lit, self.paint),
-            Game::TwoUp(_) => picture::result_lights(&self.shown.lit, self.paint),
+            Game::TwoUp(TwoUp::Dice) => picture::result_lights(&self.shown.lit, self.paint),
+            // With coins there are no odds.
+            Game::TwoUp(TwoUp::TriplePenny) => {
+                let mut rows = picture::result_lights(&self.shown.lit, self.paint);
+                rows.truncate(2);
+                rows
+            }
         }
     }
 

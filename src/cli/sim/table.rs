@@ -150,7 +150,7 @@ async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> 
     let mut people = People::new(dealer, args.seed, None);
     let mut round = 0u32;
     while args.rounds.is_none_or(|rounds| round < rounds) {
-        wait_until_open(args, &dealer.terminal).await?;
+        wait_until_it_plays(args, &dealer.terminal).await?;
         let turn = usize::try_from(round / (QUIET_GAMES + 1)).unwrap_or(0);
         let incident = match round % (QUIET_GAMES + 1) {
             QUIET_GAMES => incidents.get(turn % incidents.len()).copied().unwrap_or(Incident::None),
@@ -160,7 +160,7 @@ async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> 
             Ok(played) => played,
             Err(stuck) => {
                 tell(args, &format!("the dealer gives this game up: {stuck}"))?;
-                wait_until_open(args, &dealer.terminal).await?;
+                wait_until_it_plays(args, &dealer.terminal).await?;
                 people
                     .find_the_beginning()
                     .await
@@ -194,13 +194,22 @@ async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> 
 
 /// The readout of a table that takes no round says so (CLO, TST, LOC, a device away); one that does shows the keys.
 async fn wait_until_open(args: &Table, terminal: &Terminal) -> Result<(), Failure> {
+    wait_until(args, terminal, |view| view.entry != 0 && view.readout.is_empty()).await
+}
+
+/// The same at a two-up table, which plays on when its lights are away, and whose readout may tell of them.
+async fn wait_until_it_plays(args: &Table, terminal: &Terminal) -> Result<(), Failure> {
+    let stands_still = |view: &TerminalView| ["CLO", "TST", "LOC", "---"].contains(&view.readout.as_str());
+    wait_until(args, terminal, |view| view.entry != 0 && !stands_still(view)).await
+}
+
+async fn wait_until(args: &Table, terminal: &Terminal, is_open: impl Fn(&TerminalView) -> bool) -> Result<(), Failure> {
     let mut terminal = terminal.watch();
-    let is_open = |view: &TerminalView| view.entry != 0 && view.readout.is_empty();
     if is_open(&terminal.borrow_and_update()) {
         return Ok(());
     }
     tell(args, "the dealer waits for the table to be open")?;
-    let opened = terminal.wait_for(is_open).await.map(|_view| ());
+    let opened = terminal.wait_for(|view| is_open(view)).await.map(|_view| ());
     opened.map_err(|_gone| Failure::failed("the simulated terminal has ended"))
 }
 

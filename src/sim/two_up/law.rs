@@ -219,6 +219,15 @@ impl Law {
         }
     }
 
+    /// The boxer spins out what lies in the bonus area.
+    #[must_use]
+    pub fn is_run_out(&self) -> bool {
+        match &self.machine {
+            Machine::Dice(_) => false,
+            Machine::Coins(machine) => machine.spins() == Some(triple_penny::machine::Spins::RunOut),
+        }
+    }
+
     /// Bits of the lights that must be lit, no other may.
     #[must_use]
     pub fn lights(&self) -> BTreeSet<u32> {
@@ -228,7 +237,7 @@ impl Law {
                 .into_iter()
                 .map(|light| u32::from(light.bit()))
                 .collect(),
-            Machine::Coins(_) => BTreeSet::new(),
+            Machine::Coins(machine) => machine.shown().map(coin_lights).unwrap_or_default(),
         }
     }
 
@@ -246,6 +255,16 @@ impl Law {
             *self = before;
         }
         done
+    }
+}
+
+/// As many lights of the side as coins show it; they stay until the next valid result.
+fn coin_lights(spun: triple_penny::Spun) -> BTreeSet<u32> {
+    match spun {
+        triple_penny::Spun::Heads => [0, 1].into(),
+        triple_penny::Spun::TripleHeads => [0, 1, 2].into(),
+        triple_penny::Spun::Tails => [3, 4].into(),
+        triple_penny::Spun::TripleTails => [3, 4, 5].into(),
     }
 }
 
@@ -288,6 +307,9 @@ fn perform_with_coins(machine: &mut triple_penny::machine::Machine, act: Act) ->
     use triple_penny::InvalidReason;
     use triple_penny::machine::{Called, Choice, Done, Ground, Kip, Operation, Phase, Role};
     let choosing = machine.phase() == Phase::Choice;
+    if act == Act::Call {
+        place_players_wagers(machine);
+    }
     let mut perform = |operation: Operation| machine.perform(&operation).map_err(refused);
     let invalid = |reason| Operation::Invalid {
         reason,
@@ -320,6 +342,25 @@ fn perform_with_coins(machine: &mut triple_penny::machine::Machine, act: Act) ->
         })?,
     };
     Ok(ended(done.game_end))
+}
+
+/// Before each call players wager on both sides, as far as the law lets them: a triple then leaves something in the bonus area. While
+/// the boxer spins for everyone nobody does, so that his games are of one spin.
+fn place_players_wagers(machine: &mut triple_penny::machine::Machine) {
+    use triple_penny::machine::{Operation, Placing, Spins};
+    if machine.spins() == Some(Spins::Boxer) {
+        return;
+    }
+    for side in Side::ALL {
+        let wager = Operation::PlayerWager {
+            name: side.name().to_owned(),
+            side,
+            stake: STAKE,
+            placing: Placing::Chips,
+        };
+        // Those of the spin before may lie there still; in a run-out there are no new ones.
+        let _lies_there = machine.perform(&wager);
+    }
 }
 
 fn ended<End>(end: Option<End>) -> Game {

@@ -6,11 +6,16 @@ mod law;
 pub use law::{Act, Game, Law, Outcome, Turn, TwoUp};
 
 use super::dealer::{self, Answer, Pace, Stuck};
-use super::{Chance, Lamps, StuckAt, Terminal};
+use super::{Chance, Lamps, StuckAt, Terminal, TerminalView};
 use crate::rules::two_up::Side;
 use crate::wire::message::{Contact, Key, Level};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+/// A spin takes longer than this; a bell that closes again sooner has bounced.
+const BETWEEN_RINGS: Duration = Duration::from_millis(1050);
 
 /// Spins after which a game that nobody knows must have ended: five odds or three of a side, and as many again.
 const MAX_TRIES: u32 = 12;
@@ -146,14 +151,15 @@ impl TwoUpDealer {
         tokio::time::sleep(self.pace.before_act).await;
         let before = self.terminal.view();
         self.terminal.ring().await;
-        let answered = |view: &super::TerminalView| {
+        let answered = |view: &TerminalView| {
             view.entry != before.entry || (view.readouts > before.readouts && dealer::is_code(&view.readout))
         };
         let view = self
             .terminal
             .wait("an answer to the bell", answered, self.pace.patience)
             .await?;
-        Ok(if dealer::is_code(&view.readout) {
+        // A code of before may still stand there; bets that close bring a new entry number.
+        Ok(if view.entry == before.entry {
             Answer::Refused(view.readout)
         } else {
             Answer::Accepted
@@ -183,6 +189,10 @@ pub struct People<'a> {
     say: Option<mpsc::Sender<String>>,
     /// A light that stays dark until the technician comes.
     dark: Option<u32>,
+    /// When the bell was rung last.
+    rung: Option<Instant>,
+    /// The last valid result.
+    last: Option<Outcome>,
 }
 
 /// Whether somebody went on in the middle of an incident.
@@ -204,6 +214,8 @@ impl<'a> People<'a> {
             chance: Chance::new(seed),
             say,
             dark: None,
+            rung: None,
+            last: None,
         }
     }
 
@@ -246,7 +258,7 @@ impl<'a> People<'a> {
                 self.law = Law::new(self.dealer.game);
                 return self.perform(Act::Decline).map(|_| ());
             }
-            if self.dealer.no_more_bets().await? == Answer::Accepted {
+            if self.ring().await? == Answer::Accepted {
                 self.dealer.enter(&[Key::Tails]).await?;
             }
         }
@@ -270,13 +282,14 @@ impl<'a> People<'a> {
                 self.accepted(&[Key::SpinnerStops], Act::Stop).await?;
             }
             // A game that was found going on.
-            Turn::Betting => return Ok(()),
-            Turn::Select | Turn::Closed | Turn::Choice => {}
+            Turn::Betting if !self.law.is_run_out() => return Ok(()),
+            Turn::Betting | Turn::Select | Turn::Closed | Turn::Choice => {}
         }
-        if incident == Incident::CallWithoutAWager {
+        self.run_out(played).await?;
+        if incident == Incident::CallWithoutAWager && !self.a_triple_was_last() {
             self.say("dealer rings the bell, and nobody has wagered".to_owned())
                 .await;
-            match self.dealer.no_more_bets().await? {
+            match self.ring().await? {
                 Answer::Refused(code) => self.told(code, played).await,
                 Answer::Accepted => {
                     return Err(Stuck::Taken {
@@ -297,6 +310,26 @@ impl<'a> People<'a> {
         }
         // All lights go out when a game begins.
         self.see_lights().await
+    }
+
+    /// After a game with coins something may lie in the bonus area: the boxer spins until it is decided.
+    async fn run_out(&mut self, played: &mut Played) -> Result<(), Stuck> {
+        while self.law.is_run_out() {
+            self.say("wagers lie in the bonus area: the boxer spins them out".to_owned())
+                .await;
+            self.call().await?;
+            let outcome = self.throw();
+            self.result(outcome, played).await?;
+        }
+        Ok(())
+    }
+
+    /// Something may lie in the bonus area, as far as the table can know.
+    fn a_triple_was_last(&self) -> bool {
+        match self.last {
+            Some(Outcome::TripleHeads | Outcome::TripleTails) => true,
+            Some(Outcome::Heads | Outcome::Tails | Outcome::Odds) | None => false,
+        }
     }
 
     /// What happens while bets are open for the first spin.
@@ -336,13 +369,23 @@ impl<'a> People<'a> {
     async fn call(&mut self) -> Result<(), Stuck> {
         self.say("dealer calls \"no more bets\" and rings the bell".to_owned())
             .await;
-        match self.dealer.no_more_bets().await? {
+        match self.ring().await? {
             Answer::Accepted => self.perform(Act::Call).map(|_| ()),
             Answer::Refused(code) => Err(Stuck::Refused {
                 code,
                 after: "after the bell",
             }),
         }
+    }
+
+    /// Rings, not so soon after the last time that it would be the same ring.
+    async fn ring(&mut self) -> Result<Answer, Stuck> {
+        if let Some(rung) = self.rung {
+            tokio::time::sleep_until(rung + BETWEEN_RINGS).await;
+        }
+        let answer = self.dealer.no_more_bets().await;
+        self.rung = Some(Instant::now());
+        answer
     }
 
     /// One spin, and what the dealer makes of it.
@@ -427,6 +470,7 @@ impl<'a> People<'a> {
 
     async fn shown(&mut self, outcome: Outcome, played: &mut Played) -> Result<(), Stuck> {
         played.spun.push(outcome);
+        self.last = Some(outcome);
         self.see_lights().await
     }
 
