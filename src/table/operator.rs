@@ -10,6 +10,7 @@ use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
+use crate::table::state::State;
 use crate::table::{incident, locks, opening};
 
 /// No rule of the game stands behind the refusal.
@@ -80,7 +81,7 @@ fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) 
 
 fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) -> Answer {
     match act {
-        OperatorAct::Void { reason } if is_anothers(draft) => void_anothers(draft, person, *reason),
+        OperatorAct::Void { reason } if is_anothers(draft.game, &draft.state) => void_anothers(draft, person, *reason),
         OperatorAct::BeginOpening => opening::begin(draft, person),
         OperatorAct::WalkLamps => opening::walk_lamps(draft),
         OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
@@ -133,9 +134,9 @@ pub(crate) fn refused(text: impl Into<String>) -> Rejection {
 }
 
 /// The running round is of another game than the configuration's.
-fn is_anothers<F: Family>(draft: &Draft<'_, F>) -> bool {
-    let round = draft.state.play().filter(|play| !play.is_between_rounds());
-    round.is_some_and(|play| !draft.game.is_ours(play) && !draft.game.voids(play))
+pub(crate) fn is_anothers<F: Family>(game: &F, state: &State) -> bool {
+    let round = state.play().filter(|play| !play.is_between_rounds());
+    round.is_some_and(|play| !game.is_ours(play) && !game.voids(play))
 }
 
 /// Voids a round that this game's acts can't reach, and closes the table: its devices must be checked for the new game.

@@ -5,6 +5,7 @@ use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, TableLockedK
 use crate::table::game::Family;
 use crate::table::input::{Cover, DeviceKind};
 use crate::table::mode::{Below, Mode};
+use crate::table::operator;
 use crate::table::seen::Authority;
 use crate::table::state::{self, State};
 use crate::time::Uptime;
@@ -193,6 +194,10 @@ fn devices(state: &State, needed: &[DeviceKind]) -> Vec<DeviceState> {
 pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
     let state = look.state;
     let play = match state.mode {
+        Mode::Open(_) if operator::is_anothers(look.game, state) => InPlay {
+            possible: vec![ANOTHERS],
+            ..InPlay::default()
+        },
         Mode::Open(_) => F::in_play(look),
         Mode::Closed | Mode::Opening(_) | Mode::Test(_) => InPlay::default(),
     };
@@ -266,6 +271,10 @@ fn deadlines<F>(look: &Look<'_, F>, play: &InPlay) -> Vec<DeadlineLine> {
 pub(crate) type Act = (&'static str, &'static str);
 
 pub(crate) const CLOSE: Act = ("close", "Close the table.");
+const ANOTHERS: Act = (
+    "round void",
+    "Void the round that was begun with another game, and close the table.",
+);
 const INCIDENT: Act = ("round incident", "Record an incident.");
 
 /// What can be done now: nobody is ever left without a lawful next act.

@@ -12,6 +12,7 @@
 
 mod after_a_restart;
 mod against_the_law;
+mod any_input;
 mod coins;
 mod dice;
 mod lights;

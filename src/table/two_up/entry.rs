@@ -6,6 +6,7 @@ use crate::table::event::{ResultSource, SpinInvalidatedReason};
 use crate::table::input::{Key, Outcome, Replacement, TwoUpKey};
 use crate::table::rejection::{self, HOUSE};
 use crate::table::two_up::Draft;
+use crate::table::two_up::law::Law;
 use crate::table::two_up::phase::{Course, Phase, Spinner, Undo};
 use crate::table::two_up::play::{self, Act, Authority, By};
 use crate::table::two_up::refusal::Cause;
@@ -94,24 +95,25 @@ fn by_outcome(course: &Course, authority: Authority, outcome: Outcome) -> Act {
 }
 
 /// The act needs a supervisor's authority, which it uses up.
-fn uses_authority(act: Act, course: &Course) -> bool {
-    match act {
-        Act::Overrule(_) | Act::Correct(_) => true,
+fn uses_authority(law: &Law, act: Act, course: &Course) -> bool {
+    match (act, law) {
+        (Act::Overrule(_) | Act::Correct(_), _) => true,
         // The floor manager's word for who is unable or unwilling; where it isn't needed the key stays unspent.
-        Act::Relieve => course
-            .phase
-            .game()
-            .is_some_and(|game| !super::law::Law::ground_is_seen(game)),
-        Act::Spinner(_)
-        | Act::SpinnerAlone
-        | Act::Rewager(_)
-        | Act::DealerSpins
-        | Act::Wager(_)
-        | Act::Result(_)
-        | Act::Invalid(_)
-        | Act::Stops
-        | Act::OffTable(_)
-        | Act::NewSet(_) => false,
+        (Act::Relieve, Law::Coins(_)) => course.phase.game().is_some_and(|game| !Law::ground_is_seen(game)),
+        (
+            Act::Spinner(_)
+            | Act::SpinnerAlone
+            | Act::Rewager(_)
+            | Act::DealerSpins
+            | Act::Wager(_)
+            | Act::Result(_)
+            | Act::Invalid(_)
+            | Act::Stops
+            | Act::Relieve
+            | Act::OffTable(_)
+            | Act::NewSet(_),
+            _,
+        ) => false,
     }
 }
 
@@ -138,7 +140,7 @@ pub(crate) fn enter(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused>
         Some(Meant::Outcome(outcome)) => by_outcome(&course, authority, outcome),
         None => return Err(Refused::Recorded(rejection::NO_SUCH_ENTRY)),
     };
-    let spends = authority == Authority::Supervisor && uses_authority(act, &course);
+    let spends = authority == Authority::Supervisor && uses_authority(&draft.game.law, act, &course);
     let by = By {
         source: if spends {
             draft.supervisor_by_key()

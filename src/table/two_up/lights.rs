@@ -133,14 +133,18 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
     }
     match seeing(&draft.look(), &course) {
         Seeing::Waiting(_) => return,
-        Seeing::Away => return cards(draft, &course, |_, _| true),
-        Seeing::Unproven => {}
-        Seeing::Measured => measured(draft, &course),
+        Seeing::Away => cards(draft, &course, |_, _| true),
+        Seeing::Unproven => cards(draft, &course, has_failed),
+        Seeing::Measured => {
+            measured(draft, &course);
+            cards(draft, &course, has_failed);
+        }
     }
-    cards(draft, &course, |draft, light| {
-        draft.state.failed_lamps.contains_key(light)
-    });
     told(draft);
+}
+
+fn has_failed(draft: &Draft<'_>, light: &str) -> bool {
+    draft.state.failed_lamps.contains_key(light)
 }
 
 /// The alert stands while a light is known to fail.
@@ -256,9 +260,7 @@ pub(crate) fn reported(
             };
             failed(draft, source, mismatch, true);
             if let Some(course) = draft.course() {
-                cards(draft, &course, |draft, light| {
-                    draft.state.failed_lamps.contains_key(light)
-                });
+                cards(draft, &course, has_failed);
             }
             told(draft);
             Ok(())

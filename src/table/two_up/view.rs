@@ -62,11 +62,7 @@ pub(crate) fn standing(look: &Look<'_>) -> Standing {
 /// What the table waits for.
 pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
     let Some(course) = look.state.course() else {
-        let possible = vec![("round void", "Void the round that was begun with another game.")];
-        return InPlay {
-            possible,
-            ..InPlay::default()
-        };
+        return InPlay::default();
     };
     InPlay {
         held_text: None,
@@ -125,11 +121,7 @@ const CORRECT: Act = ("round correct", "Correct the result: the wrong key was pr
 
 fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
     if look.state.is_frozen() {
-        let mut acts = vec![("round resume", "Let the frozen table go on.")];
-        if course.game != look.game.law.name() {
-            acts.push(("round void", "Void the round that was begun with another game."));
-        }
-        return acts;
+        return vec![("round resume", "Let the frozen table go on.")];
     }
     let mut acts = match &course.phase {
         Phase::Select { run_out } => {
