@@ -162,7 +162,9 @@ fn write_repeated<F: Family>(draft: &mut Draft<'_, F>, repeated: &Repeated) {
         count: repeated.more,
     };
     let source = draft.dealer_at_terminal();
-    draft.record_under(&[repeated.rule], repeated.round, source, Body::EntryRejected(rejected));
+    // An event names rules of an instrument; the table's own is none.
+    let of_instrument = Some(repeated.rule).filter(|rule| *rule != rejection::HOUSE);
+    draft.record_under(of_instrument.as_slice(), repeated.round, source, Body::EntryRejected(rejected));
 }
 
 /// Which counts are written.
