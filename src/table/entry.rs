@@ -164,7 +164,12 @@ fn write_repeated<F: Family>(draft: &mut Draft<'_, F>, repeated: &Repeated) {
     let source = draft.dealer_at_terminal();
     // An event names rules of an instrument; the table's own is none.
     let of_instrument = Some(repeated.rule).filter(|rule| *rule != rejection::HOUSE);
-    draft.record_under(of_instrument.as_slice(), repeated.round, source, Body::EntryRejected(rejected));
+    draft.record_under(
+        of_instrument.as_slice(),
+        repeated.round,
+        source,
+        Body::EntryRejected(rejected),
+    );
 }
 
 /// Which counts are written.

@@ -76,6 +76,7 @@ impl<'a> Form<'a> {
             entry: seen.entry.number,
             ages_matter: true,
             play: match state.phase() {
+                None if state.course().is_some() => Play::BeforeBell,
                 None => Play::Still,
                 Some(Phase::Ready(ready))
                     if ready.after.wants_a_bell() || seen.tumbler.bell_without_tumble.is_some() =>
@@ -90,6 +91,11 @@ impl<'a> Form<'a> {
                 Some(Phase::Entered(_)) => Play::Seen,
             },
         }
+    }
+
+    /// A bell may still come late.
+    pub fn bell_matters(&self) -> bool {
+        self.play == Play::BeforeBell
     }
 
     /// Ages of the cover's going off matter up to the longest wait for a bell.
@@ -126,7 +132,7 @@ impl<'a> Form<'a> {
     }
 
     /// Moments of a round that is over: it would begin them anew.
-    fn over(&mut self, past: impl FnOnce(&mut Self)) {
+    pub fn over(&mut self, past: impl FnOnce(&mut Self)) {
         let kept = std::mem::replace(&mut self.ages_matter, false);
         past(self);
         self.ages_matter = kept;
@@ -178,7 +184,7 @@ impl<'a> Form<'a> {
         self.spins(self.world.tumbler.spins.wrapping_sub(count.spins));
     }
 
-    fn contact(&mut self, contact: Contact, count: ContactCount) {
+    pub fn contact(&mut self, contact: Contact, count: ContactCount) {
         let wire = self.world.terminal.wire(contact);
         let same = count.boot_id == self.world.terminal.boot_id;
         self.byte(u8::from(same));
@@ -612,6 +618,7 @@ impl Formed for OpeningSeen {
             check.form(f);
         }
         test_faces.form(f);
+        test_outcome.form(f);
         f.byte(u8::from(count.is_some()));
         count.iter().for_each(|count| f.count(*count));
     }
@@ -718,7 +725,7 @@ impl Formed for Course {
     fn form(&self, f: &mut Form<'_>) {
         match self {
             Course::Dice(phase) => phase.form(f),
-            Course::TwoUp(_) => unreachable!("two-up isn't explored yet"),
+            Course::TwoUp(course) => course.form(f),
         }
     }
 }

@@ -194,6 +194,14 @@ impl Ground {
         Ok(true)
     }
 
+    /// The event is of no act of play: it may stand between a result and what that decides.
+    pub fn is_aside(&self, event: &Event) -> bool {
+        matches!(
+            event.body,
+            Some(Body::AlertRaised(_) | Body::AlertCleared(_) | Body::EntryRejected(_) | Body::LampFailed(_))
+        )
+    }
+
     /// What is published of it.
     pub fn compare(&self, state: &TableState) -> Result<(), String> {
         let locks: Vec<(i32, i32)> = state.locks.iter().map(|lock| (lock.reason, lock.kind)).collect();

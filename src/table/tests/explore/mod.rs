@@ -11,50 +11,49 @@
 mod dice_errors;
 mod dice_law;
 mod form;
+mod form_two_up;
 mod law;
 mod machine;
 mod planted;
 mod scene;
 mod search;
 mod tai_sai;
+mod two_up;
+mod two_up_errors;
+mod two_up_law;
 mod world;
 
 use crate::table::Table;
 use search::{Bounds, Game, search};
 
-/// Bounds of an everyday run: every act in every state near a round's ordinary course, and what may follow; and every pair of
-/// acts that are out of the ordinary. Half a minute for each game in a debug build.
-const EVERYDAY: [Bounds; 2] = [
-    Bounds {
-        deviations: 1,
-        depth: 3,
-        states: usize::MAX,
-    },
-    Bounds {
-        deviations: 2,
-        depth: 2,
-        states: usize::MAX,
-    },
-];
+/// Every act in every state near a round's ordinary course, and what may follow: some ten seconds for a game in a debug build.
+const NEAR: Bounds = Bounds {
+    deviations: 1,
+    depth: 3,
+    states: usize::MAX,
+};
 
-/// Bounds of this run: everyday, or as `TABLEGATE_EXPLORE=deviations[,depth[,states]]` has it.
-fn bounds() -> Vec<Bounds> {
-    let Ok(asked) = std::env::var("TABLEGATE_EXPLORE") else {
-        return EVERYDAY.to_vec();
-    };
-    let mut numbers = asked
-        .split(',')
-        .map(|number| number.trim().parse::<usize>().expect("a number"));
-    vec![Bounds {
-        deviations: numbers.next().map_or(1, |n| u8::try_from(n).expect("few deviations")),
-        depth: numbers.next().map_or(u16::MAX, |n| u16::try_from(n).expect("a depth")),
-        states: numbers.next().unwrap_or(usize::MAX),
-    }]
-}
+/// Every pair of acts that are out of the ordinary: as long again.
+const PAIRS: Bounds = Bounds {
+    deviations: 2,
+    depth: 2,
+    states: usize::MAX,
+};
 
-fn explore<G: Game>(game: &G) {
-    for bounds in bounds() {
-        match search(game, &Table::new(game.config()), bounds) {
+/// Searches within these bounds, or within those that `TABLEGATE_EXPLORE=deviations[,depth[,states]]` has.
+fn explore<G: Game>(game: &G, everyday: &[Bounds]) {
+    let asked = std::env::var("TABLEGATE_EXPLORE").ok().map(|asked| {
+        let mut numbers = asked
+            .split(',')
+            .map(|number| number.trim().parse::<usize>().expect("a number"));
+        [Bounds {
+            deviations: numbers.next().map_or(1, |n| u8::try_from(n).expect("few deviations")),
+            depth: numbers.next().map_or(u16::MAX, |n| u16::try_from(n).expect("a depth")),
+            states: numbers.next().unwrap_or(usize::MAX),
+        }]
+    });
+    for bounds in asked.as_ref().map_or(everyday, |asked| asked.as_slice()) {
+        match search(game, &Table::new(game.config()), *bounds) {
             Ok(counts) => println!("{counts}"),
             Err(found) => panic!("{}: {found}", game.name()),
         }
@@ -62,6 +61,16 @@ fn explore<G: Game>(game: &G) {
 }
 
 #[test]
+fn two_up_with_dice_holds() {
+    explore(&two_up::Dice, &[NEAR]);
+}
+
+#[test]
+fn triple_penny_holds() {
+    explore(&two_up::Coins, &[NEAR]);
+}
+
+#[test]
 fn tai_sai_style_a_holds() {
-    explore(&tai_sai::StyleA);
+    explore(&tai_sai::StyleA, &[NEAR, PAIRS]);
 }

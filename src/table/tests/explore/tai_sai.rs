@@ -33,7 +33,7 @@ pub fn supervisor(act: OperatorAct) -> Act {
     Act::Person(Role::Supervisor, act)
 }
 
-fn technician(act: OperatorAct) -> Act {
+pub fn technician(act: OperatorAct) -> Act {
     Act::Person(Role::Technician, act)
 }
 
