@@ -1,7 +1,7 @@
 //! Errors planted in dice tables, by what they break.
 
 use super::planted::{Error, NONE, as_if, with_bodies, without};
-use super::{planted, tai_sai};
+use super::{dice, planted};
 use crate::table::Table;
 use crate::table::event::{AlertRaised, Body, Event, Fact, ResultEntered, TableLockedReason};
 use crate::table::game::Play;
@@ -594,30 +594,30 @@ const LIMITS: &[Error] = &[
 
 #[test]
 fn wrong_lamps_are_found() {
-    planted::are_found(&tai_sai::StyleA, LAMPS);
+    planted::are_found(&dice::STYLE_A, LAMPS);
 }
 
 #[test]
 fn wrong_results_are_found() {
-    planted::are_found(&tai_sai::StyleA, RESULTS);
+    planted::are_found(&dice::STYLE_A, RESULTS);
 }
 
 #[test]
 fn what_must_not_be_accepted_is_found() {
-    planted::are_found(&tai_sai::StyleA, ACCEPTED);
+    planted::are_found(&dice::STYLE_A, ACCEPTED);
 }
 
 #[test]
 fn what_is_not_recovered_is_found() {
-    planted::are_found(&tai_sai::StyleA, RECOVERY);
+    planted::are_found(&dice::STYLE_A, RECOVERY);
 }
 
 #[test]
 fn rounds_without_an_end_are_found() {
-    planted::are_found(&tai_sai::StyleA, ENDS);
+    planted::are_found(&dice::STYLE_A, ENDS);
 }
 
 #[test]
 fn broken_limits_are_found() {
-    planted::are_found(&tai_sai::StyleA, LIMITS);
+    planted::are_found(&dice::STYLE_A, LIMITS);
 }

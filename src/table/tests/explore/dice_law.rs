@@ -3,9 +3,41 @@
 use super::form::{Form, Formed};
 use super::law::{End, Ground, Law, Lights, is_gateway, is_supervisor, must};
 use super::world::{World, bytes_of};
-use crate::rules::tai_sai::{self, Layout};
+use crate::rules::{sic_bo, tai_sai};
 use crate::table::event::{Area, Body, Event, Mode, RoundHeldCause, RoundVoidedReason, TableLockedReason, TableState};
 use crate::table::input::{Contact, Input, Key, OperatorAct};
+
+/// Which law it is, and what the house adds to it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rules {
+    pub game: Played,
+    pub course: Course,
+    /// A round can be void; settlement waits for the lamps; a result can be amended.
+    pub void: bool,
+    pub lamps: bool,
+    pub amend: bool,
+    /// The spin is void, in law, when dice were seen too early or never spun.
+    pub by_itself: bool,
+}
+
+/// What is played.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Played {
+    TaiSai(tai_sai::Layout),
+    /// Without a table of odds.
+    SicBo,
+}
+
+/// What comes when in a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Course {
+    /// The tumble, bets, the bell, the cover off.
+    Covered,
+    /// Bets, the bell, the tumble.
+    Open,
+    /// Bets, the bell, a throw that no device sees.
+    Cup,
+}
 
 /// Where a round stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -28,7 +60,7 @@ enum Back {
 
 #[derive(Clone, PartialEq, Debug)]
 pub struct DiceLaw {
-    layout: Layout,
+    pub rules: Rules,
     pub ground: Ground,
     pub stage: Stage,
     pub result: Option<[u8; 3]>,
@@ -47,9 +79,9 @@ pub struct DiceLaw {
 }
 
 impl DiceLaw {
-    pub fn new(layout: Layout) -> Self {
+    pub fn new(rules: Rules) -> Self {
         DiceLaw {
-            layout,
+            rules,
             ground: Ground::new(),
             stage: Stage::Ready,
             result: None,
@@ -65,8 +97,11 @@ impl DiceLaw {
 
     /// The picture that the law wants for these faces: a lamp per area, in the layout's order.
     fn picture(&self, faces: [u8; 3]) -> Vec<u8> {
-        let winners = tai_sai::winners(faces, self.layout);
-        let areas = tai_sai::areas(self.layout);
+        let winners = self.areas(faces);
+        let areas = match self.rules.game {
+            Played::TaiSai(layout) => tai_sai::areas(layout),
+            Played::SicBo => sic_bo::areas(),
+        };
         let lit = areas
             .iter()
             .enumerate()
@@ -76,12 +111,25 @@ impl DiceLaw {
     }
 
     fn areas(&self, faces: [u8; 3]) -> Vec<Area> {
-        let area = |winner: &tai_sai::Winner| Area {
-            id: winner.id.to_string(),
-            pays: winner.odds.pays,
-            per: winner.odds.per,
+        let area = |id: &str, pays, per| Area {
+            id: id.to_string(),
+            pays,
+            per,
         };
-        tai_sai::winners(faces, self.layout).iter().map(area).collect()
+        match self.rules.game {
+            Played::TaiSai(layout) => tai_sai::winners(faces, layout)
+                .iter()
+                .map(|winner| area(winner.id, winner.odds.pays, winner.odds.per))
+                .collect(),
+            Played::SicBo => sic_bo::winners(faces).into_iter().map(|id| area(id, 0, 0)).collect(),
+        }
+    }
+
+    fn call(&self, faces: [u8; 3]) -> String {
+        match self.rules.game {
+            Played::TaiSai(_) => tai_sai::call(faces),
+            Played::SicBo => sic_bo::call(faces),
+        }
     }
 
     /// A result, or an amendment, says of its faces what the law says.
@@ -95,7 +143,7 @@ impl DiceLaw {
             &format!("{faces:?} were recorded, and {:?} were given", self.given),
         )?;
         must(total == u32::from(tai_sai::total(faces)), "another total")?;
-        must(call == tai_sai::call(faces), "another call")?;
+        must(call == self.call(faces), "another call")?;
         must(areas == self.areas(faces), "other areas than win")?;
         must(lit == self.picture(faces), "other lamps than win")?;
         self.result = Some(faces);
@@ -128,7 +176,8 @@ impl DiceLaw {
             Body::BetsOpened(_) => {
                 self.ground.takes("bets opened")?;
                 self.stands(Stage::Tumbling, "bets opened")?;
-                must(self.spins >= 3 || self.accepted, "bets opened without a tumble")?;
+                let tumbled = self.spins >= 3 || self.rules.course != Course::Covered;
+                must(tumbled || self.accepted, "bets opened without a tumble")?;
                 let held_back = !self.ground.locks.is_empty();
                 must(!held_back || self.accepted, "bets opened though a lock stands")?;
                 self.stage = Stage::Betting;
@@ -147,13 +196,20 @@ impl DiceLaw {
                     !uncovered.implied || !world.tumbler.up || is_supervisor(event),
                     "an uncover that the tumbler would have told",
                 )?;
+                let tumbled = self.spins >= 3 || self.rules.course != Course::Open;
+                must(tumbled || uncovered.implied, "dice landed that were not spun")?;
                 self.stage = Stage::Landed;
                 Ok(())
             }
             Body::ResultEntered(entered) => {
                 self.ground.takes("a result")?;
                 must(self.result.is_none(), "a second result in a round")?;
-                self.stands(Stage::Landed, "a result")?;
+                // No device sees a throw: the entry follows the bell.
+                let thrown = self.rules.course == Course::Cup && self.stage == Stage::Closed;
+                must(
+                    thrown || self.stage == Stage::Landed,
+                    &format!("a result in {:?}", self.stage),
+                )?;
                 let (faces, total, lit) = (&entered.faces, entered.total, &entered.lit);
                 self.result(faces, total, &entered.call, &entered.areas, lit)?;
                 self.stage = Stage::Entered;
@@ -161,6 +217,7 @@ impl DiceLaw {
             }
             Body::ResultAmended(amended) => {
                 self.ground.takes("an amendment")?;
+                must(self.rules.amend, "an amendment that neither law nor house has")?;
                 self.stands(Stage::Entered, "an amendment")?;
                 let key = event.actor.as_ref().is_some_and(|actor| actor.by_key);
                 let turned = world.terminal.wire(Contact::SupervisorKey).closed;
@@ -174,7 +231,10 @@ impl DiceLaw {
                 self.ground.takes("a settlement")?;
                 self.stands(Stage::Entered, "a settlement")?;
                 let told = world.lamps.up && !world.lamps.measured;
-                must(self.lit || self.faulty || told, "settled before the lamps are known")?;
+                must(
+                    self.lit || self.faulty || told || !self.rules.lamps,
+                    "settled before the lamps are known",
+                )?;
                 let result = self.result.ok_or("settled without a result")?;
                 if settled.provisional {
                     self.back = Back::Settled {
@@ -187,6 +247,8 @@ impl DiceLaw {
             }
             Body::RoundVoided(voided) => {
                 must(self.stage != Stage::Ready, "no round to void")?;
+                must(self.rules.void, "a void that neither law nor house has")?;
+                must(self.rules.by_itself || !voided.automatic, "a void that nobody declared")?;
                 must(voided.automatic == is_gateway(event), "a void by nobody")?;
                 if voided.automatic {
                     let reasons = [RoundVoidedReason::AExposedEarly, RoundVoidedReason::ANotActivated];
@@ -356,7 +418,7 @@ impl Law for DiceLaw {
             &format!("published phase {:?}, not {phase:?}", state.phase),
         )?;
         let (lit, call) = match self.result.filter(|_| self.stage == Stage::Entered) {
-            Some(faces) => (self.areas(faces), tai_sai::call(faces)),
+            Some(faces) => (self.areas(faces), self.call(faces)),
             None => (Vec::new(), String::new()),
         };
         must(state.lit == lit, "published areas are not the law's")?;
@@ -386,7 +448,7 @@ impl Law for DiceLaw {
 impl Formed for DiceLaw {
     fn form(&self, f: &mut Form<'_>) {
         let DiceLaw {
-            layout: _,
+            rules: _,
             ground,
             stage,
             result,

@@ -8,6 +8,7 @@
 //!
 //! `TABLEGATE_EXPLORE=2` goes on to two deviations, and so on; see [`search::Bounds`].
 
+mod dice;
 mod dice_errors;
 mod dice_law;
 mod form;
@@ -17,7 +18,6 @@ mod machine;
 mod planted;
 mod scene;
 mod search;
-mod tai_sai;
 mod two_up;
 mod two_up_errors;
 mod two_up_law;
@@ -72,5 +72,20 @@ fn triple_penny_holds() {
 
 #[test]
 fn tai_sai_style_a_holds() {
-    explore(&tai_sai::StyleA, &[NEAR, PAIRS]);
+    explore(&dice::STYLE_A, &[NEAR, PAIRS]);
+}
+
+#[test]
+fn tai_sai_style_b_holds() {
+    explore(&dice::STYLE_B, &[NEAR, PAIRS]);
+}
+
+#[test]
+fn sic_bo_covered_holds() {
+    explore(&dice::COVERED, &[NEAR]);
+}
+
+#[test]
+fn sic_bo_open_holds() {
+    explore(&dice::OPEN, &[NEAR]);
 }

@@ -477,26 +477,3 @@ fn is_known(citation: &str) -> bool {
 fn is_known_or_house(citation: &str) -> bool {
     citation.is_empty() || citation == rejection::STALE.rule || is_known(citation)
 }
-
-/// Acts of a device that is dead don't happen.
-pub fn is_of(act: &Act, kind: DeviceKind) -> bool {
-    match kind {
-        DeviceKind::Tumbler => matches!(
-            act,
-            Act::SpinBegins
-                | Act::SpinDespite
-                | Act::SpinEnds(_)
-                | Act::Cover(_)
-                | Act::CoverLate(..)
-                | Act::TumblerFault
-                | Act::Seal
-        ),
-        DeviceKind::Terminal => matches!(
-            act,
-            Act::Key(_) | Act::KeysIn(_) | Act::Enter | Act::Bell | Act::BellLate(_) | Act::Press(_) | Act::Turn(_)
-        ),
-        DeviceKind::LayoutLamps | DeviceKind::ResultLights => {
-            matches!(act, Act::LampsFollow | Act::LampsAcknowledge | Act::LampsShow(_))
-        }
-    }
-}

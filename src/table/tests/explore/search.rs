@@ -6,8 +6,8 @@
 use super::form::Key16;
 use super::law::{End, Law};
 use super::machine::Machine;
-use super::scene::{Scene, is_of};
-use super::world::{Act, World};
+use super::scene::Scene;
+use super::world::{Act, World, is_of};
 use crate::table::TableConfig;
 use crate::table::input::DeviceKind;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -182,7 +182,7 @@ impl<G: Game, M: Machine> Search<'_, G, M> {
             let mut scene = first.clone();
             // Lamps that show the next picture already don't follow: the act is left out.
             self.roots[place].clear();
-            for (number, act) in way.iter().enumerate() {
+            for act in &way {
                 if !scene.world.allows(act) {
                     continue;
                 }
@@ -190,7 +190,7 @@ impl<G: Game, M: Machine> Search<'_, G, M> {
                 let next = scene.after(act);
                 let wrong = next.fault.clone().map_or_else(|| next.check(&scene), Err);
                 if let Err(what) = wrong {
-                    let way = way.iter().take(number + 1).map(|act| format!("{act:?}")).collect();
+                    let way = self.roots[place].iter().map(|act| format!("{act:?}")).collect();
                     return Err(Box::new(Found { way, what }));
                 }
                 scene = next;

@@ -1,13 +1,14 @@
 //! Two-up with dice, and with coins, explored.
 
+use super::dice::{condition, supervisor, technician, unlock};
 use super::law::Law;
 use super::search::{Crew, Game};
-use super::tai_sai::{condition, supervisor, technician, unlock};
 use super::two_up_law::{Spun, Stage, TwoUpLaw, Who};
 use super::world::{Act, CONNECTIONS, Shown, World};
 use crate::rules::two_up::Side;
 use crate::rules::{triple_penny, two_up_dice};
 use crate::table::event::{Mode, OpeningCheck, SpinInvalidatedReason};
+use crate::table::incident::IncidentCause;
 use crate::table::input::{
     Condition, Contact, Cover, DeviceKind, DiceOff, Input, Key, LightSeen, OperatorAct, Outcome, Replacement, Role,
     TwoUpKey,
@@ -160,7 +161,10 @@ fn commands() -> Vec<Act> {
         OperatorAct::Close,
         OperatorAct::OpenVouched,
         OperatorAct::Lock { reason: "audit".into() },
-        OperatorAct::RecordIncident { cause: "chip".into() },
+        OperatorAct::RecordIncident {
+            cause: IncidentCause::Other,
+            note: Some("chip".into()),
+        },
         OperatorAct::BeginOpening,
         OperatorAct::WalkLamps,
         check(OpeningCheck::LampWalk, true),

@@ -189,7 +189,7 @@ const RESULTS: &[Error] = &[
     },
     Error {
         name: "a wager is changed after the call",
-        says: "a wager changed after the call",
+        says: "a wager changed when it was locked",
         decide: |table, now, input| {
             as_if(table, now, input, |table| {
                 if let Some(Phase::Betting(game)) = course_mut(table).map(|course| &mut course.phase) {

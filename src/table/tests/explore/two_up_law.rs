@@ -251,7 +251,12 @@ impl TwoUpLaw {
                 }
                 self.stands(&[Stage::Betting], "a spinner's wager")?;
                 must(self.who == Who::Player, "a wager of a dealer who spins")?;
-                must(!self.called, "a wager changed after the call")?;
+                // With dice until the first call (TD-9), with coins until the first valid spin (Qld 1998 s472(10)).
+                let free = match self.spun {
+                    Spun::Dice => !self.called,
+                    Spun::Coins => self.tally.heads + self.tally.tails == 0,
+                };
+                must(free, "a wager changed when it was locked")?;
                 self.last = Last::Nothing;
                 self.wager = match placed.side() {
                     event::Side::Heads => Some(Side::Heads),

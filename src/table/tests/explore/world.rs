@@ -121,6 +121,8 @@ pub struct Tumbler {
     pub seal: Seal,
     pub reading: Option<DiceReading>,
     pub inhibited: bool,
+    /// A reader may tell what it sees.
+    pub allowed: bool,
     /// The dice could be seen since they were last spun.
     pub exposed: bool,
 }
@@ -209,6 +211,7 @@ impl World {
                 seal: Seal::Intact,
                 reading: None,
                 inhibited: false,
+                allowed: false,
                 exposed: false,
             },
             terminal: Terminal {
@@ -264,6 +267,9 @@ impl World {
     /// The act can happen, and isn't the same as doing nothing.
     pub fn allows(&self, act: &Act) -> bool {
         let tumbler = &self.tumbler;
+        if is_of(act, DeviceKind::Tumbler) && !self.has(DeviceKind::Tumbler) {
+            return false;
+        }
         match act {
             Act::SpinBegins => tumbler.motion == Motion::AtRest && !tumbler.inhibited,
             Act::SpinDespite => tumbler.motion == Motion::AtRest && tumbler.inhibited,
@@ -395,6 +401,7 @@ impl World {
             seal: tumbler.seal,
             dice: match tumbler.cover {
                 Cover::Off => tumbler.reading.clone(),
+                Cover::Unknown if tumbler.allowed => tumbler.reading.clone(),
                 Cover::On | Cover::Unknown => None,
             },
             fault_code: u32::from(tumbler.motion == Motion::Fault) * 5,
@@ -452,6 +459,7 @@ impl World {
             self.terminal.takes(&indicators.readout);
         }
         self.tumbler.inhibited = self.tumbler.up && indicators.tumbler.inhibit;
+        self.tumbler.allowed = self.tumbler.up && indicators.tumbler.dice_allowed;
         if self.lamps.wanted != indicators.lamps.lit {
             self.lamps.wanted.clone_from(&indicators.lamps.lit);
         }
@@ -516,6 +524,7 @@ impl Formed for World {
             seal,
             reading,
             inhibited,
+            allowed,
             exposed,
         } = tumbler;
         up.form(f);
@@ -526,6 +535,7 @@ impl Formed for World {
         f.byte(*seal as u8);
         reading.form(f);
         inhibited.form(f);
+        allowed.form(f);
         exposed.form(f);
         let Terminal {
             up,
@@ -582,4 +592,27 @@ pub fn bytes_of(bits: &[u16]) -> Vec<u8> {
 /// Milliseconds.
 pub fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
+}
+
+/// Acts of a device that is dead don't happen.
+pub fn is_of(act: &Act, kind: DeviceKind) -> bool {
+    match kind {
+        DeviceKind::Tumbler => matches!(
+            act,
+            Act::SpinBegins
+                | Act::SpinDespite
+                | Act::SpinEnds(_)
+                | Act::Cover(_)
+                | Act::CoverLate(..)
+                | Act::TumblerFault
+                | Act::Seal
+        ),
+        DeviceKind::Terminal => matches!(
+            act,
+            Act::Key(_) | Act::KeysIn(_) | Act::Enter | Act::Bell | Act::BellLate(_) | Act::Press(_) | Act::Turn(_)
+        ),
+        DeviceKind::LayoutLamps | DeviceKind::ResultLights => {
+            matches!(act, Act::LampsFollow | Act::LampsAcknowledge | Act::LampsShow(_))
+        }
+    }
 }

@@ -1,22 +1,25 @@
-//! Tai-sai of style A, explored.
+//! Tai-sai of both styles, and sic-bo with both tumblers, explored.
 //!
 //! One layout is enough: the table asks it for the winners of three faces, and for nothing else. Three results are enough, one of
 //! each shape (three numbers, a double, a triple): faces decide nothing but those winners, which are tried for all 56 elsewhere.
 
-use super::dice_law::{DiceLaw, Stage};
+use super::dice_law::{Course, DiceLaw, Played, Rules, Stage};
 use super::law::Law;
 use super::search::{Crew, Game};
 use super::world::{Act, CONNECTIONS, Shown, World};
+use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::{Layout, Style};
 use crate::table::event::{Mode, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableLockedReason};
 use crate::table::incident::IncidentCause;
 use crate::table::input::{
     Condition, Contact, Cover, DeviceKind, DiceReading, Flatness, Input, Key, OperatorAct, Role,
 };
-use crate::table::{GameConfig, TableConfig, TaiSaiConfig};
+use crate::table::{GameConfig, HousePolicy, SicBoConfig, TableConfig, TaiSaiConfig};
 use std::time::Duration;
 
-pub const KINDS: &[DeviceKind] = &[DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler];
+const WITH_TUMBLER: &[DeviceKind] = &[DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler];
+
+const WITH_CUP: &[DeviceKind] = &[DeviceKind::LayoutLamps, DeviceKind::Terminal];
 
 const DIFFERENT: &[Key] = &[Key::Number(6), Key::Number(1), Key::Number(3)];
 const TRIPLE: &[Key] = &[Key::Number(4), Key::Number(4), Key::Number(4)];
@@ -27,7 +30,58 @@ const NO_SPIN: &[Key] = &[Key::NoSpin];
 const DOUBLE: [u8; 3] = [5, 2, 2];
 const OTHER: [u8; 3] = [1, 1, 1];
 
-pub struct StyleA;
+/// A dice game at its table.
+#[derive(Clone, Copy)]
+pub struct DiceTable {
+    name: &'static str,
+    rules: Rules,
+}
+
+const LAW: Rules = Rules {
+    game: Played::TaiSai(Layout::Appendix1),
+    course: Course::Covered,
+    void: true,
+    lamps: true,
+    amend: true,
+    by_itself: true,
+};
+
+pub const STYLE_A: DiceTable = DiceTable {
+    name: "tai-sai, style A",
+    rules: LAW,
+};
+
+pub const STYLE_B: DiceTable = DiceTable {
+    name: "tai-sai, style B",
+    rules: Rules {
+        course: Course::Cup,
+        ..LAW
+    },
+};
+
+/// Where the law is silent, the house is as well.
+pub const COVERED: DiceTable = DiceTable {
+    name: "sic-bo, covered tumbler, no policy of the house",
+    rules: Rules {
+        game: Played::SicBo,
+        course: Course::Covered,
+        void: false,
+        lamps: false,
+        amend: false,
+        by_itself: false,
+    },
+};
+
+/// The house does everything that the law is silent about.
+pub const OPEN: DiceTable = DiceTable {
+    name: "sic-bo, open tumbler, with the house's policy",
+    rules: Rules {
+        game: Played::SicBo,
+        course: Course::Open,
+        by_itself: false,
+        ..LAW
+    },
+};
 
 pub fn supervisor(act: OperatorAct) -> Act {
     Act::Person(Role::Supervisor, act)
@@ -148,7 +202,7 @@ fn deviations() -> Vec<Act> {
         condition(Condition::JournalMovedAside, true),
         condition(Condition::BrokerUnreachable, true),
     ];
-    for kind in KINDS {
+    for kind in WITH_TUMBLER {
         acts.extend([Act::Down(*kind), Act::UpAnew(*kind)]);
     }
     acts.extend(commands());
@@ -166,6 +220,8 @@ fn commands() -> Vec<Act> {
         void(None),
         void(Some(RoundVoidedReason::ANotFlat)),
         void(Some(RoundVoidedReason::ANotActivated)),
+        void(Some(RoundVoidedReason::BLeftArea)),
+        supervisor(OperatorAct::Offer { seat: 3 }),
         supervisor(OperatorAct::StateVoidReason {
             reason: RoundVoidedReason::ANotFlat,
         }),
@@ -201,57 +257,161 @@ fn commands() -> Vec<Act> {
     ]
 }
 
-/// From a start to a round whose result is entered; each state on the way is a root.
-fn round() -> Vec<Act> {
-    vec![
+/// From a start to a round whose result is entered and lit, by where it has come to.
+struct Way {
+    shut: Vec<Act>,
+    open: Vec<Act>,
+    tumbled: Vec<Act>,
+    betting: Vec<Act>,
+    closed: Vec<Act>,
+    landed: Vec<Act>,
+    lit: Vec<Act>,
+}
+
+fn and(way: &[Act], more: &[Act]) -> Vec<Act> {
+    [way, more].concat()
+}
+
+fn way(course: Course) -> Way {
+    let tumble = [Act::SpinBegins, Act::SpinEnds(3)];
+    let (before, after): (&[Act], &[Act]) = match course {
+        Course::Covered => (&tumble, &[Act::Cover(Cover::Off), Act::Wait(350)]),
+        Course::Open => (&[], &[Act::SpinBegins, Act::SpinEnds(3), Act::Wait(3_200)]),
+        Course::Cup => (&[], &[]),
+    };
+    let shut = vec![
         Act::Up(DeviceKind::LayoutLamps),
         Act::Up(DeviceKind::Terminal),
         Act::Up(DeviceKind::Tumbler),
         Act::Wait(3_200),
-        supervisor(OperatorAct::OpenVouched),
-        Act::SpinBegins,
-        Act::SpinEnds(3),
-        Act::NextDeadline,
-        Act::Wait(1_200),
-        Act::Bell,
-        Act::Wait(1_200),
-        Act::Cover(Cover::Off),
-        Act::Wait(350),
-        Act::KeysIn(DIFFERENT),
-        Act::LampsFollow,
-    ]
+    ];
+    let open = and(&shut, &[supervisor(OperatorAct::OpenVouched)]);
+    let tumbled = and(&open, before);
+    let betting = and(&tumbled, &[Act::NextDeadline, Act::Wait(1_200)]);
+    let closed = and(&betting, &[Act::Bell, Act::Wait(1_200)]);
+    let landed = and(&closed, after);
+    let lit = and(&landed, &[Act::KeysIn(DIFFERENT), Act::LampsFollow]);
+    Way {
+        shut,
+        open,
+        tumbled,
+        betting,
+        closed,
+        landed,
+        lit,
+    }
 }
 
-impl Game for StyleA {
+fn roots(course: Course) -> Vec<Vec<Act>> {
+    let Way {
+        shut,
+        open,
+        tumbled,
+        betting,
+        closed,
+        landed,
+        lit,
+    } = way(course);
+    let door = Act::Turn(Contact::CabinetDoor);
+    let mut roots = vec![
+        // Amended; found again after a power cut.
+        and(&lit, &[supervisor(OperatorAct::Amend { faces: DOUBLE })]),
+        and(&lit, &[Act::Restart]),
+        // Frozen with bets open, before the entry and after it; held back before bets open.
+        and(&betting, &[door.clone()]),
+        and(&landed, &[door.clone()]),
+        and(&lit, &[door]),
+        and(&tumbled, &[supervisor(OperatorAct::Lock { reason: "audit".into() })]),
+        and(&open, &[technician(OperatorAct::EnterTest), Act::SpinBegins]),
+        and(&shut, &[supervisor(OperatorAct::BeginOpening)]),
+        and(&shut, &[Act::SpinBegins]),
+    ];
+    let early = [Act::Cover(Cover::Off), Act::Wait(3_200)];
+    match course {
+        Course::Covered => roots.extend([
+            // Settled by the cover; void, or held, for want of a bell; a seal that breaks.
+            and(&lit, &[Act::Cover(Cover::On), Act::Wait(3_200), Act::Wait(3_200)]),
+            and(&betting, &early),
+            and(&betting, &[&[Act::Down(DeviceKind::Terminal)], &early[..]].concat()),
+            and(&betting, &[Act::Seal]),
+        ]),
+        Course::Open => roots.extend([
+            and(&betting, &[Act::SpinDespite]),
+            and(&closed, &[Act::SpinBegins, Act::SpinEnds(3)]),
+            and(&betting, &[Act::Seal]),
+        ]),
+        Course::Cup => {}
+    }
+    roots.extend([shut, open, tumbled, betting, closed, landed, lit]);
+    roots
+}
+
+fn config(rules: Rules) -> GameConfig {
+    let lamp_map = (0..50).map(|bit| vec![bit]).collect();
+    let (rest, settle_after) = (Duration::from_secs(3), Duration::from_secs(3));
+    let cover_settles_after = Duration::from_secs(5);
+    let lamp_wait = Duration::from_secs(1);
+    match rules.game {
+        Played::TaiSai(layout) => GameConfig::TaiSai(TaiSaiConfig {
+            style: match rules.course {
+                Course::Cup => Style::B,
+                Course::Covered | Course::Open => Style::A,
+            },
+            layout,
+            lamp_map,
+            rest,
+            settle_after,
+            cover_settles_after,
+            hold_no_spin_after_uncover: true,
+            display_fault_locks: false,
+            lamp_wait,
+        }),
+        Played::SicBo => GameConfig::SicBo(SicBoConfig {
+            tumbler: match rules.course {
+                Course::Open => Tumbler::Open,
+                Course::Covered | Course::Cup => Tumbler::Covered,
+            },
+            paytable: None,
+            policy: HousePolicy {
+                void: rules.void,
+                lamps: rules.lamps,
+                amend: rules.amend,
+            },
+            lamp_map,
+            rest,
+            settle_after,
+            cover_settles_after,
+            hold_no_spin_after_uncover: true,
+            lamp_wait,
+        }),
+    }
+}
+
+impl Game for DiceTable {
     type Law = DiceLaw;
 
     fn name(&self) -> &'static str {
-        "tai-sai, style A"
+        self.name
     }
 
     fn config(&self) -> TableConfig {
         TableConfig {
-            game: GameConfig::TaiSai(TaiSaiConfig {
-                style: Style::A,
-                layout: Layout::Appendix1,
-                lamp_map: (0..50).map(|bit| vec![bit]).collect(),
-                rest: Duration::from_secs(3),
-                settle_after: Duration::from_secs(3),
-                cover_settles_after: Duration::from_secs(5),
-                hold_no_spin_after_uncover: true,
-                display_fault_locks: false,
-                lamp_wait: Duration::from_secs(1),
-            }),
+            game: config(self.rules),
             approved_serials: Some(["T-0042", "E-0007", "L-0003"].map(String::from).into()),
         }
     }
 
     fn law(&self) -> DiceLaw {
-        DiceLaw::new(Layout::Appendix1)
+        DiceLaw::new(self.rules)
     }
 
     fn world(&self) -> World {
-        World::new(KINDS, Cover::On, 50)
+        let (kinds, cover) = match self.rules.course {
+            Course::Covered => (WITH_TUMBLER, Cover::On),
+            Course::Open => (WITH_TUMBLER, Cover::Unknown),
+            Course::Cup => (WITH_CUP, Cover::Unknown),
+        };
+        World::new(kinds, cover, 50)
     }
 
     fn alphabet(&self) -> Vec<Act> {
@@ -263,11 +423,18 @@ impl Game for StyleA {
         let next = |stages: &[Stage]| open && !law.waits() && stages.contains(&law.stage);
         match act {
             Act::NextDeadline | Act::Wait(350 | 3_200) | Act::SpinEnds(3) | Act::Up(_) => true,
-            Act::SpinBegins => next(&[Stage::Ready, Stage::Tumbling]) && world.tumbler.cover == Cover::On,
+            Act::SpinBegins => match self.rules.course {
+                Course::Covered => next(&[Stage::Ready, Stage::Tumbling]) && world.tumbler.cover == Cover::On,
+                Course::Open => next(&[Stage::Closed]),
+                Course::Cup => false,
+            },
             Act::Cover(Cover::Off) => next(&[Stage::Closed]),
             Act::Cover(Cover::On) => true,
             Act::Bell => next(&[Stage::Tumbling, Stage::Betting]),
-            Act::KeysIn(keys) => *keys == DIFFERENT && next(&[Stage::Landed]),
+            Act::KeysIn(keys) => {
+                let thrown = self.rules.course == Course::Cup && next(&[Stage::Closed]);
+                *keys == DIFFERENT && (thrown || next(&[Stage::Landed]))
+            }
             Act::LampsFollow => true,
             Act::Enter => next(&[Stage::Entered]),
             Act::Person(Role::Supervisor, act) => match act {
@@ -281,47 +448,21 @@ impl Game for StyleA {
     }
 
     fn roots(&self) -> Vec<Vec<Act>> {
-        let round = round();
-        let plain = [4, 5, 7, 8, 10, 12, 13, 15].map(|acts| round[..acts].to_vec());
-        let beyond = |acts: usize, more: &[Act]| [&round[..acts], more].concat();
-        let mut roots = plain.to_vec();
-        roots.extend([
-            // Settled by the cover; void for want of a bell; held for want of one; amended; found again after a power cut.
-            beyond(15, &[Act::Cover(Cover::On), Act::Wait(3_200), Act::Wait(3_200)]),
-            beyond(8, &[Act::Cover(Cover::Off), Act::Wait(3_200)]),
-            beyond(
-                8,
-                &[
-                    Act::Down(DeviceKind::Terminal),
-                    Act::Cover(Cover::Off),
-                    Act::Wait(3_200),
-                ],
-            ),
-            beyond(15, &[supervisor(OperatorAct::Amend { faces: DOUBLE })]),
-            beyond(15, &[Act::Restart]),
-            // Frozen with bets open, before the entry and after it; held back before bets open.
-            beyond(8, &[Act::Seal]),
-            beyond(13, &[Act::Turn(Contact::CabinetDoor)]),
-            beyond(15, &[Act::Seal]),
-            beyond(7, &[supervisor(OperatorAct::Lock { reason: "audit".into() })]),
-            beyond(5, &[technician(OperatorAct::EnterTest), Act::SpinBegins]),
-            beyond(4, &[Act::SpinBegins]),
-            beyond(4, &[supervisor(OperatorAct::BeginOpening)]),
-        ]);
-        roots
+        roots(self.rules.course)
     }
 
     fn way_out(&self, law: &DiceLaw, world: &World, crew: Crew) -> Vec<Act> {
-        dice_way_out(law, world, crew)
+        way_out(law, world, crew)
     }
 
     fn is_the_dealers(&self, law: &DiceLaw, world: &World, dead: Option<DeviceKind>) -> bool {
         let all_up = world.kinds.iter().all(|kind| world.is_up(*kind));
         let terminal_lives = dead != Some(DeviceKind::Terminal);
+        let covered = law.rules.course == Course::Covered;
         let played = match law.stage {
             Stage::Ready | Stage::Tumbling => false,
-            Stage::Betting => !world.tumbler.exposed,
-            Stage::Closed => world.tumbler.cover == Cover::On,
+            Stage::Betting => !covered || !world.tumbler.exposed,
+            Stage::Closed => !covered || world.tumbler.cover == Cover::On,
             Stage::Landed | Stage::Entered => true,
         };
         all_up && terminal_lives && played && !law.waits() && world.is_plain()
@@ -329,7 +470,7 @@ impl Game for StyleA {
 }
 
 /// What the people at a dice table do next.
-pub fn dice_way_out(law: &DiceLaw, world: &World, crew: Crew) -> Vec<Act> {
+fn way_out(law: &DiceLaw, world: &World, crew: Crew) -> Vec<Act> {
     let mut acts = Vec::new();
     let ups = world.kinds.iter().filter(|kind| !world.is_up(**kind));
     if crew.supervisor {
@@ -345,7 +486,9 @@ pub fn dice_way_out(law: &DiceLaw, world: &World, crew: Crew) -> Vec<Act> {
     }
     match law.stage {
         Stage::Ready => {}
-        Stage::Tumbling if crew.supervisor => acts.push(void(None)),
+        Stage::Tumbling if crew.supervisor && law.rules.void => acts.push(void(None)),
+        // Nobody has bet: bets that nobody could place go back.
+        Stage::Tumbling if crew.supervisor => acts.push(supervisor(OperatorAct::Close)),
         Stage::Tumbling => {}
         Stage::Betting => {
             acts.extend([Act::Bell, Act::Wait(350)]);
@@ -355,7 +498,12 @@ pub fn dice_way_out(law: &DiceLaw, world: &World, crew: Crew) -> Vec<Act> {
         }
         Stage::Closed | Stage::Landed => {
             if law.stage == Stage::Closed {
-                acts.extend([Act::Cover(Cover::Off), Act::NextDeadline]);
+                acts.extend([
+                    Act::Cover(Cover::Off),
+                    Act::SpinBegins,
+                    Act::SpinEnds(3),
+                    Act::NextDeadline,
+                ]);
             }
             acts.extend([Act::Wait(350), Act::KeysIn(DIFFERENT)]);
             if crew.supervisor {
