@@ -242,6 +242,43 @@ fn a_resized_terminal_is_drawn_anew() {
 }
 
 #[test]
+fn two_up_is_played_with_its_own_mistakes_and_the_chain_holds() {
+    for (game, rounds, shown) in [
+        (
+            "two-up-dice",
+            "5",
+            &["NO SPIN OVERRULED", "    odds", "round 1: RESULT ", "place of light"][..],
+        ),
+        (
+            "triple-penny-two-up",
+            "5",
+            &["NO SPIN: ", "round 1: RESULT ", "place of light"],
+        ),
+    ] {
+        let output = demo(&["--game", game, "--rounds", rounds, "--speed", "20"])
+            .output()
+            .unwrap();
+        let text = String::from_utf8(output.stdout).unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{game}: {errors}\n{text}");
+        let counted = format!("{rounds} games: ");
+        for shown in shown.iter().copied().chain([
+            "TABLE OPEN",
+            "refused, E35",
+            "CARD for",
+            "RESULT CORRECTED",
+            "SPINNER'S WAGER",
+            "1 card",
+            counted.as_str(),
+            "chain verified on both sides: yes.",
+        ]) {
+            assert!(text.contains(shown), "{game}: {shown:?} isn't in:\n{text}");
+        }
+        assert!(!text.contains('\x1b'), "no colours where nobody sees them");
+    }
+}
+
+#[test]
 fn wrong_options_are_refused() {
     for (arguments, named) in [
         (&["--speed", "0"][..], "0.1 to 20"),

@@ -53,7 +53,8 @@ impl Holders {
 }
 
 /// What keeps ModemManager away; the package ships this rule.
-const MODEM_MANAGER_HINT: &str = "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away (deploy/60-tablegate.rules)";
+const MODEM_MANAGER_HINT: &str =
+    "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away (deploy/60-tablegate.rules)";
 
 impl fmt::Display for Holders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,0 +1,375 @@
+//! Two-up tables end to end: the real binary as the daemon, simulated devices on ptys, people who play by the law. What the lights
+//! show is read at the lights, and compared with what the law says of the events in the journal; the product's own table has no part
+//! in that.
+
+#![cfg(feature = "sim")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may panic, and looks for few events among many"
+)]
+
+mod daemon_support;
+
+use daemon_support::{Ended, PATIENCE, SUPERVISOR, events, run, tablegate};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use tablegate::journal;
+use tablegate::rules::{triple_penny, two_up_dice};
+use tablegate::sim::{Incident, Lamps, LampsSetup, Pace, People, Setup, Terminal, TerminalSetup, TwoUp, TwoUpDealer};
+use tablegate::table::event::{Body, Event, SpinOutcome};
+use tablegate::wire::message::DeviceKind;
+use tempfile::TempDir;
+use tokio::process::Child;
+use tokio::time::Instant;
+
+const NOWHERE: &str = "mqtt://127.0.0.1:9";
+
+/// A two-up table.
+struct Scene {
+    folder: TempDir,
+    dealer: TwoUpDealer,
+    daemon: Option<Child>,
+}
+
+impl Scene {
+    async fn open(game: TwoUp) -> Scene {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let terminal = Terminal::start(Setup::new(at("terminal"), "ET-1", 1), TerminalSetup::two_up()).unwrap();
+        let lights = LampsSetup {
+            kind: DeviceKind::ResultLights,
+            count: 11,
+            ..LampsSetup::default()
+        };
+        let lights = Lamps::start(Setup::new(at("lights"), "RL-1", 2), lights).unwrap();
+        let pace = Pace {
+            patience: PATIENCE,
+            ..Pace::default()
+        };
+        let mut scene = Scene {
+            dealer: TwoUpDealer::new(game, terminal, lights, pace),
+            folder,
+            daemon: None,
+        };
+        scene.configure();
+        scene.start().await;
+        scene.act(&["open", "--yes"]).await.ok();
+        scene
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn configure(&self) {
+        let game = match self.dealer.game() {
+            TwoUp::Dice => "two-up-dice",
+            TwoUp::TriplePenny => "triple-penny-two-up",
+        };
+        let root = self.folder.path().display();
+        let text = format!(
+            "[table]\nsite = \"harbour\"\nid = \"TU-01\"\ngame = \"{game}\"\n\
+             [devices.terminal]\nport = \"{root}/terminal\"\n[devices.lights]\nport = \"{root}/lights\"\n\
+             [mqtt]\nbrokers = [\"{NOWHERE}\"]\n[journal]\ndirectory = \"{root}/journal\"\nmin_free_mb = 16\n\
+             [control]\nsocket = \"{root}/t.sock\"\nsupervisor_socket = \"{root}/t.supervisor.sock\"\n\
+             [clock]\nsource = \"none\"\n"
+        );
+        std::fs::write(self.path("table.toml"), text).unwrap();
+    }
+
+    /// Starts the daemon and waits until both links are up.
+    async fn start(&mut self) {
+        let log = std::fs::File::options()
+            .create(true)
+            .append(true)
+            .open(self.path("log"))
+            .unwrap();
+        let daemon = tablegate()
+            .args(["run", "--config"])
+            .arg(self.path("table.toml"))
+            .stderr(log)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        self.daemon = Some(daemon);
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let status: serde_json::Value =
+                serde_json::from_str(&self.command(&["status", "--json"]).await.out).unwrap_or_default();
+            let devices = status["state"]["devices"].as_array().cloned().unwrap_or_default();
+            let online = devices.iter().filter(|device| device["online"] == true).count();
+            if online == 2 {
+                return;
+            }
+            let log = std::fs::read_to_string(self.path("log")).unwrap_or_default();
+            assert!(Instant::now() < until, "two links are not up: {status:#}\n{log}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    async fn kill(&mut self) {
+        self.daemon.take().unwrap().kill().await.unwrap();
+    }
+
+    async fn command(&self, args: &[&str]) -> Ended {
+        let socket = self.path("t.sock");
+        let mut all = args.to_vec();
+        all.extend(["--socket", socket.to_str().unwrap()]);
+        run(&all).await
+    }
+
+    async fn act(&self, args: &[&str]) -> Ended {
+        let mut all = args.to_vec();
+        if nix::unistd::Uid::current().is_root() {
+            all.extend(["--by", SUPERVISOR]);
+        }
+        self.command(&all).await
+    }
+
+    fn events(&self) -> Vec<Event> {
+        events(&journal::file_in(&self.path("journal")))
+    }
+}
+
+fn bodies(events: &[Event]) -> impl Iterator<Item = &Body> {
+    events.iter().filter_map(|event| event.body.as_ref())
+}
+
+type Picture = BTreeSet<u32>;
+
+/// Every picture that the lights have shown, one after another.
+fn read_lights(lights: &Lamps) -> tokio::task::JoinHandle<Vec<Picture>> {
+    let mut view = lights.watch();
+    tokio::spawn(async move {
+        let mut shown: Vec<Picture> = vec![view.borrow_and_update().lit.clone()];
+        while view.changed().await.is_ok() {
+            let lit = view.borrow_and_update().lit.clone();
+            if shown.last() != Some(&lit) {
+                shown.push(lit);
+            }
+        }
+        shown
+    })
+}
+
+fn with_dice(outcome: SpinOutcome) -> two_up_dice::Spun {
+    match outcome {
+        SpinOutcome::Heads => two_up_dice::Spun::Heads,
+        SpinOutcome::Tails => two_up_dice::Spun::Tails,
+        SpinOutcome::Odds => two_up_dice::Spun::Odds,
+        other => panic!("{other:?} with dice"),
+    }
+}
+
+/// What the law says that the lights show, after each event (s19(1), TD-1 to TD-5).
+fn law_with_dice(events: &[Event]) -> Vec<Picture> {
+    let mut before = two_up_dice::Counts::default();
+    let mut counts = two_up_dice::Counts::default();
+    let mut shown = vec![Picture::new()];
+    for body in bodies(events) {
+        match body {
+            Body::SpinnerSelected(_) => counts = two_up_dice::Counts::default(),
+            Body::SpinnerWagerPlaced(placed) if !placed.game.is_empty() => counts = two_up_dice::Counts::default(),
+            Body::SpinResulted(spun) => {
+                before = counts;
+                counts = counts.and(with_dice(spun.outcome()));
+            }
+            Body::SpinCorrected(corrected) => counts = before.and(with_dice(corrected.outcome())),
+            _ => {}
+        }
+        let lit: Picture = counts.lit().into_iter().map(|light| u32::from(light.bit())).collect();
+        if shown.last() != Some(&lit) {
+            shown.push(lit);
+        }
+    }
+    shown
+}
+
+/// With coins the last valid result stands (s479, TP-13): as many lights of its side as coins show it.
+fn law_with_coins(events: &[Event]) -> Vec<Picture> {
+    let mut shown = vec![Picture::new()];
+    for body in bodies(events) {
+        let outcome = match body {
+            Body::SpinResulted(spun) => spun.outcome(),
+            Body::SpinCorrected(corrected) => corrected.outcome(),
+            _ => continue,
+        };
+        let spun = match outcome {
+            SpinOutcome::Heads => triple_penny::Spun::Heads,
+            SpinOutcome::Tails => triple_penny::Spun::Tails,
+            SpinOutcome::TripleHeads => triple_penny::Spun::TripleHeads,
+            SpinOutcome::TripleTails => triple_penny::Spun::TripleTails,
+            other => panic!("{other:?} with coins"),
+        };
+        let first = match spun.side() {
+            tablegate::rules::two_up::Side::Heads => 0,
+            tablegate::rules::two_up::Side::Tails => 3,
+        };
+        let coins = match spun.agree() {
+            triple_penny::Agree::Two => 2,
+            triple_penny::Agree::Three => 3,
+        };
+        let lit: Picture = (first..first + coins).collect();
+        if shown.last() != Some(&lit) {
+            shown.push(lit);
+        }
+    }
+    shown
+}
+
+async fn lights_follow_the_law(game: TwoUp, seed: u64) {
+    let mut scene = Scene::open(game).await;
+    let walked = scene.events().len();
+    scene.dealer.see_lights(&Picture::new()).await.unwrap();
+    let shown = read_lights(&scene.dealer.lights);
+    let incidents: Vec<Incident> = Incident::of(game)
+        .iter()
+        .copied()
+        .filter(|incident| *incident != Incident::DarkLight)
+        .collect();
+    let mut people = People::new(&scene.dealer, seed, None);
+    for (n, incident) in incidents.iter().enumerate() {
+        let played = people.game(*incident).await;
+        assert!(played.is_ok(), "seed {seed}, game {n}, {incident:?}: {played:?}");
+    }
+    drop(people);
+    // Lights go on showing the decided game, also after the daemon was killed.
+    let lit = scene.dealer.lights.view().lit;
+    let pictures = scene.dealer.lights.view().pictures;
+    scene.kill().await;
+    scene.start().await;
+    let again = |view: &tablegate::sim::LampsView| view.pictures > pictures && view.lit == lit;
+    scene
+        .dealer
+        .lights
+        .wait("the same lights again", again, PATIENCE)
+        .await
+        .unwrap();
+    let events = scene.events();
+    let by_law = match game {
+        TwoUp::Dice => law_with_dice(&events[walked..]),
+        TwoUp::TriplePenny => law_with_coins(&events[walked..]),
+    };
+    drop(scene);
+    let shown = shown.await.unwrap();
+    // The lights' device ends dark.
+    let shown: Vec<_> = shown.into_iter().take(by_law.len()).collect();
+    assert_eq!(shown, by_law, "seed {seed}");
+    assert!(by_law.len() > incidents.len(), "seed {seed}: {} pictures", by_law.len());
+    let spins = bodies(&events)
+        .filter(|body| matches!(body, Body::SpinResulted(_)))
+        .count();
+    let corrected = bodies(&events).any(|body| matches!(body, Body::SpinCorrected(_)));
+    assert!(spins >= incidents.len() / 2 && corrected, "seed {seed}");
+}
+
+#[tokio::test]
+async fn lights_of_two_up_dice_follow_the_law_through_every_incident() {
+    lights_follow_the_law(TwoUp::Dice, 3).await;
+}
+
+#[tokio::test]
+async fn lights_of_triple_penny_follow_the_law_through_every_incident() {
+    lights_follow_the_law(TwoUp::TriplePenny, 4).await;
+}
+
+#[tokio::test]
+async fn a_light_that_fails_calls_for_a_card_and_play_goes_on() {
+    let scene = Scene::open(TwoUp::Dice).await;
+    let mut people = People::new(&scene.dealer, 5, None);
+    people.game(Incident::DarkLight).await.unwrap();
+    drop(people);
+    let events = scene.events();
+    let failed = bodies(&events)
+        .position(|body| matches!(body, Body::LampFailed(_)))
+        .unwrap();
+    let card = bodies(&events)
+        .position(|body| matches!(body, Body::ResultCardRequired(_)))
+        .unwrap();
+    assert!(failed < card);
+    assert!(
+        !bodies(&events).any(|body| matches!(body, Body::TableLocked(_))),
+        "play goes on"
+    );
+    // A light that only a person sees is a person's to report, and to take back.
+    scene.act(&["round", "light", "odds-5", "failed"]).await.ok();
+    scene
+        .act(&["round", "light", "odds_5", "failed"])
+        .await
+        .refused(1, "already");
+    scene.act(&["round", "light", "odds_5", "works"]).await.ok();
+    scene
+        .act(&["round", "light", "heads_9", "works"])
+        .await
+        .refused(2, "odds_5");
+}
+
+#[tokio::test]
+async fn a_supervisor_plays_a_game_by_commands_and_reads_it_back() {
+    let scene = Scene::open(TwoUp::Dice).await;
+    scene.act(&["round", "no-more-bets"]).await.refused(1, "refused");
+    scene.act(&["round", "spinner", "heads"]).await.ok();
+    scene.act(&["round", "no-more-bets"]).await.ok();
+    scene.act(&["round", "invalid", "--reason", "uneven"]).await.ok();
+    scene.act(&["round", "overrule", "odds"]).await.ok();
+    let shown = scene.command(&["round", "show"]).await.ok();
+    for words in ["a player spins, wager on heads", "last result: odds", "odds 1 in a row"] {
+        assert!(shown.contains(words), "{words:?} is not in\n{shown}");
+    }
+    scene.act(&["round", "no-more-bets"]).await.ok();
+    scene.act(&["round", "spin", "tails"]).await.ok();
+    // It was heads: what the wrong key decided is taken back.
+    scene.act(&["round", "correct", "heads"]).await.ok();
+    scene.dealer.see_lights(&[0].into()).await.unwrap();
+    for outcome in ["heads", "heads"] {
+        scene.act(&["round", "no-more-bets"]).await.ok();
+        scene.act(&["round", "spin", outcome]).await.ok();
+    }
+    scene.act(&["round", "continues", "tails"]).await.ok();
+    let recalled = scene.command(&["recall", "1", "--json"]).await;
+    let recalled: serde_json::Value = serde_json::from_str(&recalled.ok()).unwrap();
+    assert_eq!(recalled[0]["outcome"], "running");
+    let told = scene.command(&["recall", "2"]).await.ok();
+    for words in [
+        "SPINNER WON",
+        "spins    odds, heads, heads, heads",
+        "invalid  uneven",
+        "overruled: it stands",
+        "correct  heads, keyed as tails",
+        "pays     15 to 2",
+    ] {
+        assert!(told.contains(words), "{words:?} is not in\n{told}");
+    }
+    let listed = scene
+        .command(&["events", "list", "--kind", "spin_corrected"])
+        .await
+        .ok();
+    assert!(listed.contains("RESULT CORRECTED from tails to heads"), "{listed}");
+    assert_eq!(listed.lines().count(), 1);
+}
+
+#[tokio::test]
+async fn what_is_no_act_of_the_game_is_refused_in_a_sentence() {
+    let scene = Scene::open(TwoUp::TriplePenny).await;
+    for args in [
+        &["round", "amend", "1", "3", "6"][..],
+        &["round", "settle"],
+        &["round", "offer", "3"],
+        &["round", "overrule", "heads"],
+    ] {
+        let refused = scene.act(args).await;
+        assert_eq!(refused.code, 1, "{args:?}: {}", refused.err);
+        assert!(refused.err.starts_with("error: refused: "), "{args:?}: {}", refused.err);
+    }
+    scene.act(&["round", "spin", "edge"]).await.refused(2, "triple-tails");
+    scene
+        .act(&["round", "invalid", "--reason", "chip_contact"])
+        .await
+        .refused(2, "on_another_coin");
+    scene.act(&["round", "spinner", "odds"]).await.refused(2, "heads");
+}
