@@ -302,6 +302,13 @@ fn way(course: Course) -> Way {
     }
 }
 
+/// The round is settled, the PC loses its power, and everything is there again.
+fn again() -> Vec<Act> {
+    let ups = WITH_TUMBLER.iter().map(|kind| Act::Up(*kind));
+    let settled = [Act::Wait(3_200), Act::Enter, Act::Cover(Cover::On), Act::Restart];
+    settled.into_iter().chain(ups).collect()
+}
+
 fn roots(course: Course) -> Vec<Vec<Act>> {
     let Way {
         shut,
@@ -317,6 +324,7 @@ fn roots(course: Course) -> Vec<Vec<Act>> {
         // Amended; found again after a power cut.
         and(&lit, &[supervisor(OperatorAct::Amend { faces: DOUBLE })]),
         and(&lit, &[Act::Restart]),
+        and(&lit, &again()),
         // Frozen with bets open, before the entry and after it; held back before bets open.
         and(&betting, &[door.clone()]),
         and(&landed, &[door.clone()]),

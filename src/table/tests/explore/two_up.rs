@@ -244,7 +244,11 @@ fn roots(spun: Spun) -> Vec<Vec<Act>> {
         after(&[NO_SPIN, NO_SPIN]),
         after(&[NO_SPIN, NO_SPIN, NO_SPIN]),
         [&after(&[HEADS])[..], &[Act::Restart]].concat(),
-        [&after(&[HEADS, HEADS, HEADS])[..], &[Act::KeysIn(STOPS), Act::Restart]].concat(),
+        [
+            &after(&[HEADS, HEADS, HEADS])[..],
+            &[Act::KeysIn(STOPS), Act::Restart, Act::Up(DeviceKind::Terminal)],
+        ]
+        .concat(),
     ];
     match spun {
         Spun::Dice => roots.extend([
