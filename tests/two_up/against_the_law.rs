@@ -222,7 +222,10 @@ fn is_out_of_character(machine: &coins_law::Machine, act: Act) -> bool {
     let runs_out = machine.spins() == Some(Spins::RunOut);
     let boxer_goes_on = machine.phase() == Phase::Betting && machine.spins() == Some(Spins::Boxer) && open;
     let waits = machine.phase() == Phase::Betting && (runs_out || boxer_goes_on);
-    waits && !matches!(act, Act::Bell | Act::NewSet(_) | Act::Restart | Act::Spin(_))
+    let spun_out = machine.phase() == Phase::Closed && (runs_out || (machine.spins() == Some(Spins::Boxer) && open));
+    let says_there_is_none = matches!(act, Act::Spinner(_) | Act::SpinnerAlone | Act::DealerSpins);
+    (waits && !matches!(act, Act::Bell | Act::NewSet(_) | Act::Restart | Act::Spin(_)))
+        || (spun_out && says_there_is_none)
 }
 
 fn by_the_coins_law(machine: &mut coins_law::Machine, act: Act) -> Result<(), String> {

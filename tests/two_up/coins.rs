@@ -84,10 +84,8 @@ fn a_losing_triple_may_leave_wagers_for_a_run_out() {
             ("closed", Some("run_out"))
         );
         assert_eq!(scene.state().round_id, 1, "of the round before");
-        scene.keys(&[NEW_SPINNER, HEADS]);
-        assert_eq!(scene.refused(), (31, 1));
         scene.keys(&[HEADS]);
-        scene.expect(&["BetsClosed", "EntryRejected", "SpinResulted", "PlayersWagersDecided"]);
+        scene.expect(&["BetsClosed", "SpinResulted", "PlayersWagersDecided"]);
         assert_eq!(scene.round_of("PlayersWagersDecided"), 1);
         assert_eq!(scene.phase(), "select");
         // One valid spin decides it.
@@ -105,6 +103,34 @@ fn an_invalid_spin_leaves_the_run_out_where_it_was() {
         // A new spinner says that nothing lies there.
         scene.keys(&[NEW_SPINNER, HEADS]);
         assert_eq!((scene.phase().as_str(), scene.state().round_id), ("betting", 2));
+    });
+}
+
+#[test]
+fn until_its_result_a_new_spinner_says_that_there_is_none() {
+    spinner(|scene| {
+        scene.spin(TRIPLE_TAILS);
+        // The bell was rung in error.
+        scene.bell();
+        scene.forget();
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        scene.expect(&["SpinnerSelected", "SpinnerWagerPlaced"]);
+        assert_eq!((scene.phase().as_str(), scene.state().round_id), ("betting", 2));
+        scene.bell();
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        assert_eq!(scene.refused(), (31, 1), "in a game there is a spinner");
+    });
+    play(coins(), |scene| {
+        scene.keys(&[NEW_SPINNER]);
+        scene.spin(TRIPLE_HEADS);
+        scene.bell();
+        scene.forget();
+        scene.keys(&[NEW_SPINNER]);
+        scene.expect(&["SpinnerSelected"]);
+        assert_eq!(
+            (scene.phase().as_str(), spinner_now(scene).as_deref()),
+            ("betting", Some("dealer"))
+        );
     });
 }
 

@@ -77,6 +77,7 @@ pub(crate) fn spinner_selected(state: &mut State, envelope: Envelope<'_>, select
         match &course.phase {
             Phase::Select { .. } => {}
             Phase::Decide { ended, .. } if *ended == Ended::OfDealer => {}
+            Phase::Closed { game, .. } if matches!(game.spinner, Spinner::RunOut(_)) => {}
             Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => return None,
         }
         course.bets_open(envelope.at, selected.bell.as_ref());

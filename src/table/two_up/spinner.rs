@@ -8,7 +8,7 @@ use crate::table::event::{self, Body, SpinnerChanged, SpinnerChangedReason, Spin
 use crate::table::input::Contact;
 use crate::table::two_up::Draft;
 use crate::table::two_up::law::Law;
-use crate::table::two_up::phase::{Course, Ended, Phase, Spinner};
+use crate::table::two_up::phase::{Behind, Course, Ended, Phase, Spinner};
 use crate::table::two_up::play::{Authority, By};
 use crate::table::two_up::refusal::Cause;
 use crate::table::two_up::set::is_depleted;
@@ -28,30 +28,38 @@ pub(crate) enum Selected {
     Dealer,
 }
 
+/// Whose the dice are when somebody is to be selected; `None`: the game isn't over.
+///
+/// Until a run-out has its result, a selection says that nothing lies in the bonus area: also after its bell, which may have been
+/// rung in error.
+fn behind(phase: &Phase) -> Option<Behind> {
+    match phase {
+        Phase::Select { .. } => Some(Behind::Offered),
+        Phase::Decide { ended, .. } => match ended {
+            Ended::OfDealer => Some(Behind::Dealer),
+            Ended::Won | Ended::Lost => None,
+        },
+        Phase::Closed { game, .. } => match game.spinner {
+            Spinner::RunOut(behind) => Some(behind),
+            Spinner::Player | Spinner::Dealer | Spinner::TakenOver(_) => None,
+        },
+        Phase::Betting(_) | Phase::Choice(_) => None,
+    }
+}
+
 pub(crate) fn select(draft: &mut Draft<'_>, by: &By, course: &Course, selected: Selected) -> Result<(), Cause> {
-    match (&course.phase, selected) {
-        (Phase::Select { .. }, _) if is_depleted(&draft.game.law, course) => return Err(Cause::NewSetRequired),
-        (Phase::Select { .. }, _) => {}
-        (Phase::Decide { ended, .. }, Selected::Dealer) if *ended == Ended::OfDealer => {}
-        (Phase::Decide { ended, .. }, Selected::Player) if *ended == Ended::OfDealer => {
-            if is_depleted(&draft.game.law, course) {
-                return Err(Cause::NewSetRequired);
-            }
-            may_begin(draft)?;
-            // The dealer stops spinning: the dice were offered on.
-            changed(
-                draft,
-                by.source.clone(),
-                0,
-                SpinnerChangedReason::Stopped,
-                Next::Offered,
-            );
-        }
-        (Phase::Decide { .. } | Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_), _) => {
-            return Err(Cause::SpinnerAlreadySet);
-        }
+    let behind = behind(&course.phase).ok_or(Cause::SpinnerAlreadySet)?;
+    // A dealer who goes on is no new spinner.
+    let goes_on = (behind, selected) == (Behind::Dealer, Selected::Dealer);
+    if !goes_on && is_depleted(&draft.game.law, course) {
+        return Err(Cause::NewSetRequired);
     }
     may_begin(draft)?;
+    if (behind, selected) == (Behind::Dealer, Selected::Player) {
+        // The dealer stops spinning: the dice were offered on.
+        let reason = SpinnerChangedReason::Stopped;
+        changed(draft, by.source.clone(), 0, reason, Next::Offered);
+    }
     let selected = SpinnerSelected {
         dealer: selected == Selected::Dealer,
         game: draft.game.law.name().into(),
