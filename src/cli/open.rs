@@ -1,4 +1,5 @@
-//! `tablegate open`: the opening checks (NZ Div 9 r5.1), one after another, each recorded, then the table opens.
+//! `tablegate open`: the opening checks of the game (NZ Div 9 r5.1; elsewhere the house's), one after another, each recorded, then the
+//! table opens.
 //!
 //! The daemon knows what was checked and decides whether that is enough; this command asks the questions. When it ends early, by
 //! Ctrl-C or a lost connection, the daemon abandons the opening.
@@ -6,7 +7,7 @@
 use super::daemon::{Acting, block_on, done, unexpected, unreachable};
 use super::ending::{Failure, print, print_json};
 use crate::control::client::Client;
-use crate::control::{Act, Check, Request};
+use crate::control::{Act, Check, OutcomeName, Request};
 use crate::device::LinkState;
 use crate::gateway::{CheckView, View};
 use crate::rules::tai_sai::{self, Layout};
@@ -154,11 +155,22 @@ impl Opening {
     async fn guided(&mut self, commissioning: bool) -> Result<String, Failure> {
         say(&self.act(Act::BeginOpening {}).await?)?;
         say("Answer y (yes), n (no) or q (stop; the table stays closed).")?;
-        self.devices().await?;
-        self.lamp_walk().await?;
-        self.test_entries(commissioning).await?;
-        self.tumbler().await?;
-        self.seal().await?;
+        for check in self.look().await?.table.situation.checks {
+            match check.as_str() {
+                "devices" => self.devices().await?,
+                "lamp_walk" => self.lamp_walk().await?,
+                "test_entries" if self.is_two_up().await? => self.test_outcomes().await?,
+                "test_entries" => self.test_entries(commissioning).await?,
+                "tumbler" => self.tumbler().await?,
+                "seal" => self.seal().await?,
+                "dice" => self.dice().await?,
+                other => {
+                    return Err(Failure::failed(format!(
+                        "the daemon asks for a check that this command doesn't know ({other}): are they of one version?"
+                    )));
+                }
+            }
+        }
         let view = self.look().await?;
         if view.table.checks.iter().any(|check| !check.passed) {
             let failure = not_passed(&view);
@@ -273,6 +285,79 @@ impl Opening {
         }
     }
 
+    async fn is_two_up(&mut self) -> Result<bool, Failure> {
+        let game = self.look().await?.table.game;
+        Ok(["two-up-dice", "triple-penny-two-up"].contains(&game.as_str()))
+    }
+
+    /// Every result key of a two-up terminal, and what it lights.
+    async fn test_outcomes(&mut self) -> Result<(), Failure> {
+        let view = self.look().await?;
+        let with_coins = view.table.game == "triple-penny-two-up";
+        let outcomes: &[OutcomeName] = if with_coins {
+            &[
+                OutcomeName::Heads,
+                OutcomeName::Tails,
+                OutcomeName::TripleHeads,
+                OutcomeName::TripleTails,
+            ]
+        } else {
+            &[OutcomeName::Heads, OutcomeName::Tails, OutcomeName::Odds]
+        };
+        let has_lights = view.table.situation.checks.iter().any(|check| check == "lamp_walk");
+        for outcome in outcomes {
+            let key = key_of(*outcome);
+            let seen = match (has_lights, with_coins) {
+                (true, true) => "as many lights of its side as coins show it, and no others",
+                (true, false) => "its first light, and no other",
+                (false, _) => "its letter on the readout",
+            };
+            say(&format!(
+                "test entry: press {key} and ENTER on the terminal; look for {seen}"
+            ))?;
+            if self.test_outcome(*outcome).await? == Confirmed::Not {
+                let text = format!("entry {key} was not shown as it should be");
+                return self.record(Check::TestEntries, Said::No, &text).await;
+            }
+        }
+        let text = format!("{} test entries confirmed", outcomes.len());
+        self.record(Check::TestEntries, Said::Yes, &text).await
+    }
+
+    /// As [`Opening::test_entry`], of a result key.
+    async fn test_outcome(&mut self, outcome: OutcomeName) -> Result<Confirmed, Failure> {
+        let key = key_of(outcome);
+        let wanted = key.to_ascii_lowercase();
+        let mut how = Confirmed::AtTheTerminal;
+        loop {
+            let question = "Is exactly that shown? (l: show it without the terminal)";
+            match self.ask_or_light(question).await? {
+                Said::Yes if self.look().await?.table.situation.test_outcome.as_ref() == Some(&wanted) => {
+                    return Ok(how);
+                }
+                Said::Yes => say(&format!(
+                    "no entry of {key} has come yet: press {key} and ENTER, then look"
+                ))?,
+                Said::Light => {
+                    say(&self.act(Act::LightTestOutcome { outcome }).await?)?;
+                    how = Confirmed::LitFromHere;
+                }
+                Said::No => return Ok(Confirmed::Not),
+            }
+        }
+    }
+
+    /// The set, which no device counts.
+    async fn dice(&mut self) -> Result<(), Failure> {
+        let question = match self.look().await?.table.game.as_str() {
+            "two-up-dice" => "dice: are there five, each with three sides H and three sides T?",
+            "triple-penny-two-up" => "coins: are there five, tails marked with a cross?",
+            _ => "dice: are there three, whole and of this table?",
+        };
+        let said = self.ask(question).await?;
+        self.record(Check::Dice, said, "the set was looked at").await
+    }
+
     async fn tumbler(&mut self) -> Result<(), Failure> {
         if self.ask("tumbler: it is started once. Is the cover on?").await? != Said::Yes {
             return self.record(Check::Tumbler, Said::No, "the tumbler was not tried").await;
@@ -336,6 +421,17 @@ impl Opening {
     async fn abandon(&mut self) -> Result<Said, Failure> {
         self.act(Act::AbandonOpening {}).await?;
         Err(Failure::failed("the opening was abandoned; the table stays closed"))
+    }
+}
+
+/// As the key is labelled.
+fn key_of(outcome: OutcomeName) -> &'static str {
+    match outcome {
+        OutcomeName::Heads => "HEADS",
+        OutcomeName::Tails => "TAILS",
+        OutcomeName::Odds => "ODDS",
+        OutcomeName::TripleHeads => "TRIPLE_HEADS",
+        OutcomeName::TripleTails => "TRIPLE_TAILS",
     }
 }
 

@@ -146,6 +146,7 @@ pub(crate) fn begin<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Ans
         count: draft.seen.tumbler.count(),
         ..OpeningSeen::default()
     };
+    draft.seen.readout.numbers_hidden = false;
     Ok("The opening checks have begun.".into())
 }
 

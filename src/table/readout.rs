@@ -16,6 +16,9 @@ const SHOWN_AGAIN: Duration = Duration::from_secs(3);
 /// How long a code blinks; the terminal counts it by itself.
 const NOTICE_MS: u32 = 3000;
 
+/// The table is being opened, and nobody has made a test entry yet: what is keyed doesn't count as play.
+const OPENING: &str = "OPN";
+
 /// No limit, until a key is taken.
 const UNTIL_A_KEY: u32 = u32::MAX;
 
@@ -32,7 +35,7 @@ fn standing<F: Family>(look: &Look<'_, F>) -> Standing {
     match &look.state.mode {
         Mode::Closed => Standing::Code(rejection::CLOSED),
         Mode::Test(_) => Standing::Code(rejection::TEST),
-        Mode::Opening(_) => F::tested_text(look).map_or(Standing::Nothing, Standing::Numbers),
+        Mode::Opening(_) => Standing::Numbers(F::tested_text(look).unwrap_or_else(|| OPENING.into())),
         Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
         Mode::Open(_) => F::standing(look),
     }

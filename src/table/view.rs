@@ -1,7 +1,7 @@
 //! What can be looked at: the retained state, and what the table waits for. PURE. Readers decide nothing.
 
 use crate::table::due::{self, Look};
-use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, TableLockedKind, TableState};
+use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, OpeningCheck, TableLockedKind, TableState};
 use crate::table::game::Family;
 use crate::table::input::{Cover, DeviceKind};
 use crate::table::mode::{Below, Mode};
@@ -28,6 +28,12 @@ pub struct Situation {
     /// While the table is opened: the dice of the newest test entry, in order, whose areas are lit.
     #[serde(default)]
     pub test_entry: Option<[u8; 3]>,
+    /// The same at a two-up table: the outcome of the newest test entry ("triple_heads").
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_outcome: Option<String>,
+    /// While the table is opened: the checks of its game, in order ("lamp_walk").
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<String>,
     /// Locks that stand, each with what to do.
     pub locks: Vec<LockLine>,
     /// Alerts that stand.
@@ -215,6 +221,11 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
             faces.sort_unstable();
             faces
         }),
+        test_outcome: look.seen.opening.test_outcome.map(|outcome| outcome.name().to_owned()),
+        checks: match state.mode {
+            Mode::Opening(_) => look.game.checks().iter().map(check_name).collect(),
+            Mode::Closed | Mode::Open(_) | Mode::Test(_) => Vec::new(),
+        },
         locks: state.locks.iter().map(lock_line).collect(),
         alerts: state
             .alerts
@@ -232,6 +243,12 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
         lamps: play.lamps.map(str::to_string),
         two_up: play.two_up,
     }
+}
+
+/// As `OpeningCheckRecorded` names it, in small letters.
+fn check_name(check: &OpeningCheck) -> String {
+    let name = check.as_str_name();
+    name.strip_prefix("OPENING_CHECK_").unwrap_or(name).to_ascii_lowercase()
 }
 
 fn lock_line(lock: &state::Lock) -> LockLine {
