@@ -4,15 +4,16 @@
 //! The daemon knows what was checked and decides whether that is enough; this command asks the questions. When it ends early, by
 //! Ctrl-C or a lost connection, the daemon abandons the opening.
 
+mod entries;
+
 use super::daemon::{Acting, block_on, done, unexpected, unreachable};
 use super::ending::{Failure, print, print_json};
 use crate::control::client::Client;
-use crate::control::{Act, Check, OutcomeName, Request};
+use crate::control::{Act, Check, Request};
 use crate::device::LinkState;
 use crate::gateway::{CheckView, View};
-use crate::rules::tai_sai::{self, Layout};
 use clap::Args;
-use std::collections::BTreeSet;
+use entries::{Extent, TestEntry};
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -23,7 +24,7 @@ pub struct Open {
     /// Ask nothing: each check is recorded as seen by a link, or as vouched for by you.
     #[arg(long)]
     yes: bool,
-    /// Test entries for every area of the layout, as at commissioning.
+    /// Test entries for every area of the layout of a dice table, as at commissioning.
     #[arg(long, conflicts_with = "yes")]
     commissioning: bool,
     #[command(flatten)]
@@ -41,9 +42,6 @@ const TUMBLER_WITHIN: Duration = Duration::from_secs(30);
 
 /// The checks of `open --yes` end by themselves: a lamp walk, an activation.
 const VOUCHED_WITHIN: Duration = Duration::from_secs(180);
-
-/// The three test entries of a day: different totals, a double, a triple. Each in order, as the daemon tells what was entered.
-const TEST_ENTRIES: [[u8; 3]; 3] = [[1, 3, 6], [2, 2, 5], [4, 4, 4]];
 
 /// Runs it.
 ///
@@ -66,7 +64,11 @@ pub fn run(open: &Open) -> Result<(), Failure> {
         let text = if open.yes {
             opening.vouched().await?
         } else {
-            opening.guided(open.commissioning).await?
+            let extent = match open.commissioning {
+                true => Extent::Commissioning,
+                false => Extent::Day,
+            };
+            opening.guided(extent).await?
         };
         if open.acting.json {
             print_json(&opening.look().await?.table.checks)
@@ -151,24 +153,19 @@ impl Opening {
         }
     }
 
-    /// One check after another.
-    async fn guided(&mut self, commissioning: bool) -> Result<String, Failure> {
+    /// One check after another, as the table's game needs them.
+    async fn guided(&mut self, extent: Extent) -> Result<String, Failure> {
         say(&self.act(Act::BeginOpening {}).await?)?;
         say("Answer y (yes), n (no) or q (stop; the table stays closed).")?;
-        for check in self.look().await?.table.situation.checks {
-            match check.as_str() {
-                "devices" => self.devices().await?,
-                "lamp_walk" => self.lamp_walk().await?,
-                "test_entries" if self.is_two_up().await? => self.test_outcomes().await?,
-                "test_entries" => self.test_entries(commissioning).await?,
-                "tumbler" => self.tumbler().await?,
-                "seal" => self.seal().await?,
-                "dice" => self.dice().await?,
-                other => {
-                    return Err(Failure::failed(format!(
-                        "the daemon asks for a check that this command doesn't know ({other}): are they of one version?"
-                    )));
-                }
+        let begun = self.look().await?;
+        for name in &begun.table.situation.checks {
+            match known(name)? {
+                Check::Devices => self.devices().await?,
+                Check::LampWalk => self.lamp_walk().await?,
+                Check::TestEntries => self.test_entries(&entries::of(&begun, extent)).await?,
+                Check::Tumbler => self.tumbler().await?,
+                Check::Seal => self.seal().await?,
+                Check::Dice => self.dice(&begun).await?,
             }
         }
         let view = self.look().await?;
@@ -206,7 +203,7 @@ impl Opening {
     }
 
     async fn lamp_walk(&mut self) -> Result<(), Failure> {
-        say("lamps: every lamp is lit in turn; watch the layout.")?;
+        say("lamps: every lamp is lit in turn; watch them.")?;
         self.act(Act::WalkLamps {}).await?;
         let walked = self
             .wait(WALK_WITHIN, |view| recorded(view, Check::LampWalk).is_some())
@@ -218,41 +215,27 @@ impl Opening {
         if seen.is_some_and(|check| check.passed) {
             return Ok(());
         }
-        let said = self.ask("Did every area light up, one after another?").await?;
+        let said = self.ask("Did every lamp light up, one after another?").await?;
         let text = match said {
-            Said::Yes => "every area was seen lit by a person",
-            Said::No | Said::Light => "not every area was seen lit",
+            Said::Yes => "every lamp was seen lit by a person",
+            Said::No | Said::Light => "not every lamp was seen lit",
         };
         self.record(Check::LampWalk, said, text).await
     }
 
-    async fn test_entries(&mut self, commissioning: bool) -> Result<(), Failure> {
-        let view = self.look().await?;
-        let layout = match view.table.layout.as_str() {
-            "appendix-2" => Layout::Appendix2,
-            _ => Layout::Appendix1,
-        };
-        let entries = if commissioning {
-            covering(layout)
-        } else {
-            TEST_ENTRIES.to_vec()
-        };
+    async fn test_entries(&mut self, entries: &[TestEntry]) -> Result<(), Failure> {
         let mut lit_from_here = 0;
-        for faces in &entries {
-            let areas: Vec<_> = tai_sai::winners(*faces, layout)
-                .into_iter()
-                .map(|area| area.id)
-                .collect();
-            let [one, two, three] = faces;
+        for entry in entries {
+            let keys = entry.keys();
             say(&format!(
-                "test entry: press {one} {two} {three} and ENTER on the terminal. These areas light up, and no others:\n  {}",
-                areas.join(", ")
+                "test entry: press {keys} and ENTER on the terminal. {}",
+                entry.seen()
             ))?;
-            match self.test_entry(*faces).await? {
+            match self.test_entry(entry).await? {
                 Confirmed::AtTheTerminal => {}
                 Confirmed::LitFromHere => lit_from_here += 1,
                 Confirmed::Not => {
-                    let text = format!("entry {one} {two} {three} did not light its areas");
+                    let text = format!("entry {keys} was not shown as it must be");
                     return self.record(Check::TestEntries, Said::No, &text).await;
                 }
             }
@@ -265,97 +248,24 @@ impl Opening {
         self.record(Check::TestEntries, Said::Yes, &text).await
     }
 
-    /// Asks for one test entry until it was made, or lit from here, and looked at: a "y" before that confirms nothing.
-    async fn test_entry(&mut self, faces: [u8; 3]) -> Result<Confirmed, Failure> {
-        let [one, two, three] = faces;
-        let mut how = Confirmed::AtTheTerminal;
-        loop {
-            let question = "Are exactly these lit? (l: light them without the terminal)";
-            match self.ask_or_light(question).await? {
-                Said::Yes if self.look().await?.table.situation.test_entry == Some(faces) => return Ok(how),
-                Said::Yes => say(&format!(
-                    "no entry of {one} {two} {three} has come yet: press {one} {two} {three} and ENTER on the terminal, then look"
-                ))?,
-                Said::Light => {
-                    say(&self.act(Act::LightTestEntry { faces }).await?)?;
-                    how = Confirmed::LitFromHere;
-                }
-                Said::No => return Ok(Confirmed::Not),
-            }
-        }
-    }
-
-    async fn is_two_up(&mut self) -> Result<bool, Failure> {
-        let game = self.look().await?.table.game;
-        Ok(["two-up-dice", "triple-penny-two-up"].contains(&game.as_str()))
-    }
-
-    /// Every result key of a two-up terminal, and what it lights.
-    async fn test_outcomes(&mut self) -> Result<(), Failure> {
-        let view = self.look().await?;
-        let with_coins = view.table.game == "triple-penny-two-up";
-        let outcomes: &[OutcomeName] = if with_coins {
-            &[
-                OutcomeName::Heads,
-                OutcomeName::Tails,
-                OutcomeName::TripleHeads,
-                OutcomeName::TripleTails,
-            ]
-        } else {
-            &[OutcomeName::Heads, OutcomeName::Tails, OutcomeName::Odds]
-        };
-        let has_lights = view.table.situation.checks.iter().any(|check| check == "lamp_walk");
-        for outcome in outcomes {
-            let key = key_of(*outcome);
-            let seen = match (has_lights, with_coins) {
-                (true, true) => "as many lights of its side as coins show it, and no others",
-                (true, false) => "its first light, and no other",
-                (false, _) => "its letter on the readout",
-            };
-            say(&format!(
-                "test entry: press {key} and ENTER on the terminal; look for {seen}"
-            ))?;
-            if self.test_outcome(*outcome).await? == Confirmed::Not {
-                let text = format!("entry {key} was not shown as it should be");
-                return self.record(Check::TestEntries, Said::No, &text).await;
-            }
-        }
-        let text = format!("{} test entries confirmed", outcomes.len());
-        self.record(Check::TestEntries, Said::Yes, &text).await
-    }
-
-    /// As [`Opening::test_entry`], of a result key.
-    async fn test_outcome(&mut self, outcome: OutcomeName) -> Result<Confirmed, Failure> {
-        let key = key_of(outcome);
-        let wanted = key.to_ascii_lowercase();
+    /// Asks for one test entry until it was made, or shown from here, and looked at: a "y" before that confirms nothing.
+    async fn test_entry(&mut self, entry: &TestEntry) -> Result<Confirmed, Failure> {
+        let keys = entry.keys();
         let mut how = Confirmed::AtTheTerminal;
         loop {
             let question = "Is exactly that shown? (l: show it without the terminal)";
             match self.ask_or_light(question).await? {
-                Said::Yes if self.look().await?.table.situation.test_outcome.as_ref() == Some(&wanted) => {
-                    return Ok(how);
-                }
+                Said::Yes if entry.is_made(&self.look().await?) => return Ok(how),
                 Said::Yes => say(&format!(
-                    "no entry of {key} has come yet: press {key} and ENTER, then look"
+                    "no entry of {keys} has come yet: press {keys} and ENTER on the terminal, then look"
                 ))?,
                 Said::Light => {
-                    say(&self.act(Act::LightTestOutcome { outcome }).await?)?;
+                    say(&self.act(entry.light()).await?)?;
                     how = Confirmed::LitFromHere;
                 }
                 Said::No => return Ok(Confirmed::Not),
             }
         }
-    }
-
-    /// The set, which no device counts.
-    async fn dice(&mut self) -> Result<(), Failure> {
-        let question = match self.look().await?.table.game.as_str() {
-            "two-up-dice" => "dice: are there five, each with three sides H and three sides T?",
-            "triple-penny-two-up" => "coins: are there five, tails marked with a cross?",
-            _ => "dice: are there three, whole and of this table?",
-        };
-        let said = self.ask(question).await?;
-        self.record(Check::Dice, said, "the set was looked at").await
     }
 
     async fn tumbler(&mut self) -> Result<(), Failure> {
@@ -382,6 +292,26 @@ impl Opening {
     async fn seal(&mut self) -> Result<(), Failure> {
         let said = self.ask("seal: is the seal of the dice compartment whole?").await?;
         self.record(Check::Seal, said, "the seal was looked at").await
+    }
+
+    /// Only a person can tell: no device of such a table sees its dice or coins before play.
+    async fn dice(&mut self, view: &View) -> Result<(), Failure> {
+        let (question, seen) = match view.table.game.as_str() {
+            "two-up-dice" => (
+                "dice: are five dice there, each with three sides of heads and three of tails?",
+                "the dice were looked at",
+            ),
+            "triple-penny-two-up" => (
+                "coins: are five coins there, tails marked with a cross?",
+                "the coins were looked at",
+            ),
+            _ => (
+                "dice: are the dice and the cup there, and sound?",
+                "dice and cup were looked at",
+            ),
+        };
+        let said = self.ask(question).await?;
+        self.record(Check::Dice, said, seen).await
     }
 
     async fn record(&mut self, check: Check, said: Said, text: &str) -> Result<(), Failure> {
@@ -424,31 +354,45 @@ impl Opening {
     }
 }
 
-/// As the key is labelled.
-fn key_of(outcome: OutcomeName) -> &'static str {
-    match outcome {
-        OutcomeName::Heads => "HEADS",
-        OutcomeName::Tails => "TAILS",
-        OutcomeName::Odds => "ODDS",
-        OutcomeName::TripleHeads => "TRIPLE_HEADS",
-        OutcomeName::TripleTails => "TRIPLE_TAILS",
-    }
-}
-
 fn say(text: &str) -> Result<(), Failure> {
     print(&format!("{text}\n"))
 }
 
-fn recorded(view: &View, check: Check) -> Option<&CheckView> {
-    let name = match check {
+fn name(check: Check) -> &'static str {
+    match check {
         Check::Devices => "devices",
         Check::LampWalk => "lamp_walk",
         Check::TestEntries => "test_entries",
         Check::Tumbler => "tumbler",
         Check::Seal => "seal",
         Check::Dice => "dice",
-    };
-    view.table.checks.iter().find(|known| known.check == name)
+    }
+}
+
+/// The check of this name.
+fn known(word: &str) -> Result<Check, Failure> {
+    let every = [
+        Check::Devices,
+        Check::LampWalk,
+        Check::TestEntries,
+        Check::Tumbler,
+        Check::Seal,
+        Check::Dice,
+    ];
+    every.into_iter().find(|check| name(*check) == word).ok_or_else(|| {
+        Failure::failed(format!(
+            "the daemon asks for a check that this command doesn't know ({word}): are they of one version?"
+        ))
+    })
+}
+
+/// The opening of this table needs the check.
+fn needs(view: &View, check: Check) -> bool {
+    view.table.situation.checks.iter().any(|needed| needed == name(check))
+}
+
+fn recorded(view: &View, check: Check) -> Option<&CheckView> {
+    view.table.checks.iter().find(|known| known.check == name(check))
 }
 
 /// Which checks have not passed.
@@ -468,48 +412,4 @@ fn not_passed(view: &View) -> Failure {
     Failure::failed(format!(
         "the table stays closed; these checks have not passed:\n{which}\nPut it right and open again."
     ))
-}
-
-/// Entries that light every area of the layout at least once: 17, or 56 for the alternative layout. The area that the fewest
-/// outcomes light is lit next, by the outcome that lights the most dark areas with it.
-fn covering(layout: Layout) -> Vec<[u8; 3]> {
-    let outcomes: Vec<_> = tai_sai::outcomes().filter(|faces| faces.is_sorted()).collect();
-    let lit_by = |faces: [u8; 3]| -> BTreeSet<&'static str> {
-        tai_sai::winners(faces, layout)
-            .into_iter()
-            .map(|area| area.id)
-            .collect()
-    };
-    let rarity = |area: &&str| outcomes.iter().filter(|faces| lit_by(**faces).contains(*area)).count();
-    let mut dark: BTreeSet<_> = tai_sai::areas(layout).iter().copied().collect();
-    let mut entries = Vec::new();
-    while let Some(rarest) = dark.iter().copied().min_by_key(rarity) {
-        let best = outcomes
-            .iter()
-            .filter(|faces| lit_by(**faces).contains(rarest))
-            .max_by_key(|faces| lit_by(**faces).intersection(&dark).count());
-        let Some(faces) = best else { break };
-        dark = dark.difference(&lit_by(*faces)).copied().collect();
-        entries.push(*faces);
-    }
-    entries
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_entries_of_a_commissioning_light_every_area() {
-        for (layout, fewest) in [(Layout::Appendix1, 17), (Layout::Appendix2, 56)] {
-            let entries = covering(layout);
-            let lit: BTreeSet<_> = entries
-                .iter()
-                .flat_map(|faces| tai_sai::winners(*faces, layout))
-                .map(|area| area.id)
-                .collect();
-            assert_eq!(lit.len(), tai_sai::areas(layout).len(), "{layout:?}");
-            assert_eq!(entries.len(), fewest, "{layout:?}");
-        }
-    }
 }
