@@ -311,8 +311,11 @@ pub(crate) fn check_approval<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKi
     lock(draft, source, reason, TableLockedKind::HoldNext, text);
 }
 
-/// The frame layer dropped a dice reading made under the cover.
+/// The frame layer dropped a dice reading made under the cover. At a table without a tumbler nothing can have read.
 pub(crate) fn read_under_cover<F: Family>(draft: &mut Draft<'_, F>) {
+    if !draft.game.needed().contains(&DeviceKind::Tumbler) {
+        return;
+    }
     let reason = TableLockedReason::ReadsUnderCover;
     let accepted = draft.state.devices.contains_key(&DeviceKind::Tumbler) && !reads_under_cover(draft);
     if accepted || draft.state.is_locked(reason, TableLockedKind::HoldNext) {

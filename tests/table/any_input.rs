@@ -1,10 +1,12 @@
 //! Whatever arrives, in whatever order and with whatever numbers: nothing panics, no decision outgrows its append, and the
 //! journal still gives the table back.
 
+use crate::any_order::others;
 use crate::numbers::{Numbers, seeds};
 use crate::recovery;
 use crate::scene::{Scene, config, supervisor, technician};
 use tablegate::rules::chip_and_throw::Incident;
+use tablegate::table::TableConfig;
 use tablegate::table::event::{DeviceOfflineReason, OpeningCheck, RoundVoidedReason};
 use tablegate::table::incident::IncidentCause;
 use tablegate::table::input::*;
@@ -273,9 +275,9 @@ fn input(s: &Scene, n: &mut Numbers) -> Input {
     }
 }
 
-fn run(seed: u64) {
+fn run(seed: u64, table: TableConfig) {
     let mut n = Numbers::new(seed);
-    let mut s = Scene::new(config());
+    let mut s = Scene::new(table);
     s.is_physical = false;
     s.open();
     for _ in 0..INPUTS {
@@ -298,5 +300,12 @@ fn run(seed: u64) {
 
 #[test]
 fn nothing_panics_and_the_journal_gives_the_table_back() {
-    seeds(SEEDS, run);
+    seeds(SEEDS, |seed| run(seed, config()));
+}
+
+#[test]
+fn nothing_panics_at_the_other_dice_tables_and_the_journal_gives_them_back() {
+    for table in others() {
+        seeds(SEEDS, |seed| run(seed, table.clone()));
+    }
 }

@@ -3,18 +3,21 @@
 
 use crate::numbers::{Numbers, seeds};
 use crate::recovery;
-use crate::scene::{Recorded, Scene, config, technician};
+use crate::scene::{Course, Recorded, Scene, config, config_with, sic_bo, technician};
+use tablegate::rules::sic_bo::machine::Tumbler as SicBoTumbler;
+use tablegate::rules::tai_sai::Style;
 use tablegate::table::event::{Body, Mode, RoundHeldCause, RoundVoidedReason, TableLockedKind, TableLockedReason};
 use tablegate::table::input::{Condition, Contact, Cover, DeviceKind, Flatness, Input, Key, Motion, OperatorAct, Seal};
+use tablegate::table::{GameConfig, HousePolicy, TableConfig};
 
 /// Enough to meet every act in every phase; a few seconds.
 const SEEDS: u64 = 100;
+/// For each of five tables.
+const SEEDS_OF_OTHERS: u64 = 30;
 /// Acts in one walk.
 const STEPS: u32 = 60;
 /// Turns that people get to end a round; a round needs about six.
 const TURNS: u32 = 14;
-
-const DEVICES: [DeviceKind; 3] = [DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps];
 
 type Act = fn(&mut Scene, &mut Numbers);
 
@@ -28,6 +31,28 @@ fn toggle(s: &mut Scene, kind: DeviceKind) {
 
 fn faces(n: &mut Numbers) -> [u8; 3] {
     [0; 3].map(|_| n.of(&[1, 2, 3, 4, 5, 6]))
+}
+
+/// The dice tables that are not of style A.
+pub fn others() -> Vec<TableConfig> {
+    let with_policy = |tumbler| {
+        let mut table = sic_bo(tumbler);
+        if let GameConfig::SicBo(config) = &mut table.game {
+            config.policy = HousePolicy {
+                void: true,
+                lamps: true,
+                amend: true,
+            };
+        }
+        table
+    };
+    vec![
+        config_with(|tai_sai| tai_sai.style = Style::B),
+        sic_bo(SicBoTumbler::Covered),
+        sic_bo(SicBoTumbler::Open),
+        with_policy(SicBoTumbler::Covered),
+        with_policy(SicBoTumbler::Open),
+    ]
 }
 
 /// What the table's people do when all is well, and a little else.
@@ -205,14 +230,18 @@ const SELDOM: &[(&str, Act)] = &[
 /// What people do next in an ordinary round: without it a walk would seldom get past the bell.
 pub fn next_act(s: &mut Scene, n: &mut Numbers) {
     match s.phase().as_str() {
+        "ready" if s.course() != Course::Covered => s.operator(OperatorAct::Unlock {
+            procedure: "go on".into(),
+        }),
         "ready" if s.tumbler.cover == Cover::Off => s.cover(),
         "ready" | "tumbling" => {
             s.spin(3);
             s.wait(3500);
         }
         "betting" => s.bell(),
-        "closed" => s.uncover(),
-        "landed" => {
+        "closed" if s.course() == Course::Covered => s.uncover(),
+        "closed" if s.course() == Course::Open => spin_and_rest(s),
+        "closed" | "landed" => {
             let keys = faces(n);
             s.key_in(&keys);
         }
@@ -277,7 +306,7 @@ fn unlock(s: &mut Scene) {
 fn gather(s: &mut Scene, dead: Option<DeviceKind>) {
     s.terminal.link.latency_us = 0;
     s.tumbler.link.latency_us = 0;
-    for kind in DEVICES {
+    for &kind in s.kinds() {
         if Some(kind) == dead {
             if s.link(kind).up {
                 s.offline(kind);
@@ -333,6 +362,10 @@ fn turn(s: &mut Scene, dead: Option<DeviceKind>) -> bool {
         s.operator(OperatorAct::Void {
             reason: Some(RoundVoidedReason::ANotActivated),
         });
+        // Where the game's law knows no void and the house has none, the table closes on the round.
+        if matches!(s.answer, Some(Err(_))) {
+            s.operator(OperatorAct::Close);
+        }
         s.expect_done();
         return true;
     }
@@ -359,13 +392,16 @@ fn turn(s: &mut Scene, dead: Option<DeviceKind>) -> bool {
                 s.bell();
             }
         }
-        "closed" => {
-            if dead != Some(DeviceKind::Tumbler) && s.tumbler.cover == Cover::On {
-                s.uncover();
-            } else {
-                enter_result(s, dead);
+        "closed" => match s.course() {
+            Course::Covered if dead != Some(DeviceKind::Tumbler) && s.tumbler.cover == Cover::On => s.uncover(),
+            Course::Open if dead != Some(DeviceKind::Tumbler) => {
+                spin_and_rest(s);
+                if s.phase() == "closed" {
+                    enter_result(s, dead);
+                }
             }
-        }
+            Course::Covered | Course::Open | Course::Cup => enter_result(s, dead),
+        },
         "landed" => enter_result(s, dead),
         "entered" => {
             s.wait(7000);
@@ -404,7 +440,7 @@ fn ends(mut s: Scene, dead: Option<DeviceKind>) {
     }
     gather(&mut s, dead);
     let mut turns = 0;
-    while turn(&mut s, dead) {
+    while s.state().round_id == running && turn(&mut s, dead) {
         turns += 1;
         assert!(
             turns < TURNS,
@@ -451,35 +487,53 @@ fn plays_on(mut s: Scene) {
     if s.state().mode() == Mode::Closed {
         s.open();
     }
-    s.spin(3);
-    s.wait(3500);
+    let (shows, next) = match s.course() {
+        Course::Covered => {
+            s.spin(3);
+            s.wait(3500);
+            (Scene::uncover as fn(&mut Scene), "ready")
+        }
+        Course::Open => (spin_and_rest as fn(&mut Scene), "betting"),
+        Course::Cup => (throw as fn(&mut Scene), "betting"),
+    };
     unlock(&mut s);
     s.wait(3500);
     s.expect_phase("betting");
     s.bell();
     s.expect_phase("closed");
-    s.uncover();
-    s.expect_phase("landed");
+    shows(&mut s);
+    s.expect_phase(if s.course() == Course::Cup { "closed" } else { "landed" });
     s.wait(1100);
     s.key_in(&[1, 3, 6]);
     s.expect_lit([1, 3, 6]);
     s.wait(4000);
     s.enter();
-    s.expect_phase("ready");
+    s.expect_phase(next);
+}
+
+fn spin_and_rest(s: &mut Scene) {
+    s.spin(3);
+    s.wait(3500);
+}
+
+/// The dice are thrown from the cup, which no device sees.
+fn throw(s: &mut Scene) {
+    s.wait(2000);
 }
 
 fn ends_here(s: &mut Scene) {
     gather(s, None);
+    let running = s.state().round_id;
     let mut turns = 0;
-    while turn(s, None) {
+    while s.state().round_id == running && turn(s, None) {
         turns += 1;
         assert!(turns < TURNS, "the round does not end; {}", s.story());
     }
 }
 
-fn walk(seed: u64) {
+fn walk(seed: u64, table: TableConfig) {
     let mut n = Numbers::new(seed);
-    let mut s = Scene::new(config());
+    let mut s = Scene::new(table);
     s.open();
     for step in 0..STEPS {
         let (name, act) = match n.below(4) {
@@ -490,7 +544,7 @@ fn walk(seed: u64) {
         println!("{step:>3} {name} (in {:?} {:?})", s.phase(), held(&s));
         act(&mut s, &mut n);
         if n.below(4) == 0 {
-            for dead in [None, Some(DEVICES[0]), Some(DEVICES[1]), Some(DEVICES[2])] {
+            for dead in [None].into_iter().chain(s.kinds().iter().copied().map(Some)) {
                 ends(s.clone(), dead);
             }
             plays_on(s.clone());
@@ -501,5 +555,12 @@ fn walk(seed: u64) {
 
 #[test]
 fn nobody_is_left_without_a_lawful_next_act_and_no_device_forces_a_void() {
-    seeds(SEEDS, walk);
+    seeds(SEEDS, |seed| walk(seed, config()));
+}
+
+#[test]
+fn nobody_is_left_without_a_lawful_next_act_at_the_other_dice_tables() {
+    for table in others() {
+        seeds(SEEDS_OF_OTHERS, |seed| walk(seed, table.clone()));
+    }
 }
