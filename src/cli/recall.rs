@@ -95,6 +95,7 @@ struct Times {
     bets_open_ms: Option<u32>,
     bell_to_uncover_ms: Option<u32>,
     uncover_to_entry_ms: Option<u32>,
+    bell_to_entry_ms: Option<u32>,
     entry_to_lamps_ms: Option<u32>,
     lamps_to_settled_ms: Option<u32>,
 }
@@ -225,6 +226,7 @@ impl Round {
             Body::DiceUncovered(uncovered) => self.times.bell_to_uncover_ms = measured(uncovered.bell_to_uncover_ms),
             Body::ResultEntered(result) => {
                 self.times.uncover_to_entry_ms = measured(result.uncover_to_entry_ms);
+                self.times.bell_to_entry_ms = measured(result.bell_to_entry_ms);
                 self.results.push(entered(event, result));
             }
             Body::ResultAmended(amended) => self.results.push(amendment(event, amended)),
@@ -388,6 +390,7 @@ fn times(times: &Times) -> String {
         ("bets open", times.bets_open_ms),
         ("bell to uncover", times.bell_to_uncover_ms),
         ("uncover to entry", times.uncover_to_entry_ms),
+        ("bell to entry", times.bell_to_entry_ms),
         ("entry to lamps", times.entry_to_lamps_ms),
         ("lamps to settled", times.lamps_to_settled_ms),
     ];

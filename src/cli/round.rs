@@ -6,7 +6,7 @@ use super::daemon::{Acting, Reach, act, finds_its_daemon, look};
 use super::ending::{Failure, print, print_json};
 use super::status;
 use crate::control::Act;
-use crate::rules::tai_sai::VoidReason;
+use crate::rules::tai_sai::{Style, VoidReason};
 use crate::table::incident::IncidentCause;
 use clap::{Args, Subcommand};
 
@@ -33,11 +33,11 @@ enum Command {
     /// Amend the result before settlement (NZ Div 9 r7.2).
     #[command(after_help = "Example:\n  tablegate round amend 1 3 6")]
     Amend(Amend),
-    /// Declare the round void (NZ Div 9 r7.1): all bets go back.
-    #[command(after_help = "Example:\n  tablegate round void --reason a_not_flat")]
+    /// Declare the round void: all bets go back. Tai-sai's law says when (NZ Div 9 r7.1), sic-bo's not: there it is the house's policy.
+    #[command(after_help = void_help("tablegate round void --reason a_not_flat"))]
     Void(Void),
     /// State the reason of a void that was recorded without one.
-    #[command(after_help = "Example:\n  tablegate round reason a_tumbler_fault")]
+    #[command(after_help = void_help("tablegate round reason a_tumbler_fault"))]
     Reason(Reason),
     /// Losing wagers are collected and winning ones paid: settle.
     #[command(after_help = "Example:\n  tablegate round settle")]
@@ -146,14 +146,31 @@ struct Incident {
 
 /// A reason of r7.1 by its code; the error lists them with their text.
 fn void_reason(code: &str) -> Result<&'static str, String> {
-    if let Some(reason) = VoidReason::from_code(code) {
-        return Ok(reason.code());
+    match VoidReason::from_code(code) {
+        Some(reason) => Ok(reason.code()),
+        None => Err(format!("a round can be void for these reasons:\n{}", void_reasons())),
     }
-    let known: Vec<_> = VoidReason::ALL
-        .into_iter()
-        .map(|reason| format!("  {:16}  {}", reason.code(), reason.text()))
-        .collect();
-    Err(format!("a round can be void for these reasons:\n{}", known.join("\n")))
+}
+
+fn void_help(example: &str) -> String {
+    format!("Reasons:\n{}\n\nExample:\n  {example}", void_reasons())
+}
+
+/// The reasons of each style, a line each.
+fn void_reasons() -> String {
+    let of = |style: Style, heading: &str| {
+        let reasons = VoidReason::ALL.into_iter().filter(|reason| reason.style() == style);
+        let lines: Vec<_> = reasons
+            .map(|reason| format!("    {:16}  {}", reason.code(), reason.text()))
+            .collect();
+        format!("  {heading}:\n{}", lines.join("\n"))
+    };
+    let with_tumbler = of(
+        Style::A,
+        "with a tumbler (tai-sai style A, and sic-bo where the house voids)",
+    );
+    let with_cup = of(Style::B, "with a dice cup (tai-sai style B)");
+    format!("{with_tumbler}\n{with_cup}")
 }
 
 /// An incident by its code; the error lists them with their text.

@@ -2,12 +2,15 @@
 
 use super::daemon::{Reach, look};
 use super::ending::{Failure, in_colour, print, print_json};
+use super::picture::{self, Board};
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::View;
+use crate::rules::tai_sai::Layout;
 use crate::table::view::{LockLine, Situation, TwoUpView};
 use crate::uplink::{UplinkReport, UplinkState};
 use clap::Args;
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -213,6 +216,9 @@ fn describe(view: &View, paint: Paint) -> String {
         line(&mut text, format_args!("{}", paint.alarm(&said)));
     }
     text.push_str(&describe_round(view));
+    for row in picture_of(view, paint) {
+        line(&mut text, format_args!("  {row}"));
+    }
     for lock in &table.situation.locks {
         line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
     }
@@ -250,6 +256,25 @@ fn describe(view: &View, paint: Paint) -> String {
         format_args!("journal: event {}, {}{free}", journal.seqno, journal.path.display()),
     );
     text
+}
+
+/// What is lit, drawn as it lies on the table; nothing while nothing is.
+fn picture_of(view: &View, paint: Paint) -> Vec<String> {
+    let table = &view.table;
+    if table.state.lit.is_empty() {
+        return Vec::new();
+    }
+    let lit: BTreeSet<String> = table.state.lit.iter().cloned().collect();
+    let paint = match paint {
+        Paint::Plain => picture::Paint::Plain,
+        Paint::Colours => picture::Paint::Colour,
+    };
+    match (table.game.as_str(), table.layout.as_str()) {
+        ("tai-sai", "appendix-2") => picture::lines(Layout::Appendix2, &lit, paint),
+        ("tai-sai", _) => picture::lines(Layout::Appendix1, &lit, paint),
+        ("sic-bo", _) => picture::lines(Board::SicBo, &lit, paint),
+        _ => picture::result_lights(&lit, paint),
+    }
 }
 
 /// How the dice come to be seen, as far as it matters for words.
@@ -476,6 +501,26 @@ mod tests {
             assert!(text.contains(words), "{words:?} is not in\n{text}");
         }
         assert!(describe(&view, Paint::Colours).contains("\u{1b}[1;31mlocked"));
+    }
+
+    #[test]
+    fn what_is_lit_is_drawn_as_it_lies_on_the_table() {
+        let mut table = testing::view();
+        table.state.mode = "open".into();
+        table.state.phase = "entered".into();
+        table.state.lit = vec!["big".into(), "double_2".into()];
+        let mut view = View {
+            table,
+            links: Vec::new(),
+            uplink: None,
+        };
+        let text = describe(&view, Paint::Plain);
+        assert!(text.contains("[BIG 11-17] 1:1") && text.contains("[22]"), "{text}");
+        view.table.game = "sic-bo".into();
+        let text = describe(&view, Paint::Plain);
+        assert!(text.contains("[BIG 11-17]\n") && text.contains("[22]"), "{text}");
+        view.table.state.lit.clear();
+        assert!(!describe(&view, Paint::Plain).contains("BIG"));
     }
 
     #[test]

@@ -78,10 +78,13 @@ pub(crate) fn record<F: Family>(
     };
     let allows = match cause {
         IncidentCause::Other => None,
-        IncidentCause::Listed(incident) => match incident.allows_at(game) {
-            Allows::Nothing => return Err(not_listed(incident, game)),
-            allows => Some(allows),
-        },
+        IncidentCause::Listed(incident) => {
+            let allows = incident.allows_at(game);
+            if allows == Allows::Nothing {
+                return Err(not_listed(incident, game));
+            }
+            Some(allows)
+        }
     };
     let running = draft.state.round_id();
     let recorded = IncidentRecorded {
