@@ -17,9 +17,9 @@ macro_rules! finds_its_daemon {
     ($($examples:literal),+ $(,)?) => {
         concat!(
             $($examples,)+
-            "\n\nA command finds its daemon by --config FILE (the configuration it runs with), --socket PATH (its control socket)\n\
-             or --instance NAME (as in tablegate@NAME). Without any of them it is the one daemon that runs on this PC; when there\n\
-             are more, the command lists them."
+            "\n\nA command finds its daemon by --config FILE (the configuration it runs with), --socket PATH (its control socket) or \
+             --instance NAME (as in tablegate@NAME). Without any of them it is the one daemon that runs on this PC; when there are more, \
+             the command lists them."
         )
     };
 }
@@ -30,16 +30,15 @@ pub const WHICH_DAEMON: &str = "Which daemon (without any of these: the one that
 
 /// Which daemon; none of these: the only one of this PC.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = WHICH_DAEMON)]
 pub struct Reach {
     /// The daemon that runs with this configuration.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["socket", "instance"])]
+    #[arg(long, value_name = "FILE", help_heading = WHICH_DAEMON, conflicts_with_all = ["socket", "instance"])]
     pub config: Option<PathBuf>,
     /// The daemon that listens at this control socket.
-    #[arg(long, value_name = "PATH", conflicts_with = "instance")]
+    #[arg(long, value_name = "PATH", help_heading = WHICH_DAEMON, conflicts_with = "instance")]
     pub socket: Option<PathBuf>,
     /// The daemon of this name, as in `systemctl status tablegate@NAME`.
-    #[arg(long, value_name = "NAME", value_parser = instance_name)]
+    #[arg(long, value_name = "NAME", help_heading = WHICH_DAEMON, value_parser = instance_name)]
     pub instance: Option<String>,
 }
 

@@ -30,9 +30,9 @@ use clap::{Parser, Subcommand};
 #[command(name = "tablegate", version, about)]
 #[command(after_help = daemon::finds_its_daemon!(
     "Examples:\n",
-    "  tablegate demo                                        a whole table on this PC, nothing else needed\n",
-    "  tablegate run --config /etc/tablegate/TS-07.toml      the daemon of a table\n",
-    "  tablegate status --instance TS-07                     what that table does now",
+    "  tablegate demo                                     a whole table on this PC\n",
+    "  tablegate run --config /etc/tablegate/TS-07.toml   the daemon of a table\n",
+    "  tablegate status --instance TS-07                  what that table does now",
 ))]
 pub struct Cli {
     #[command(subcommand)]
@@ -146,6 +146,11 @@ mod tests {
             );
             let asks_a_daemon = command.get_arguments().any(|argument| argument.get_id() == "instance");
             assert_eq!(asks_a_daemon, help.contains(daemon::WHICH_DAEMON), "{path}:\n{help}");
+            for argument in command.get_arguments() {
+                let says_which = ["config", "socket", "instance"].contains(&argument.get_id().as_str());
+                let heading = argument.get_help_heading() == Some(daemon::WHICH_DAEMON);
+                assert_eq!(heading, asks_a_daemon && says_which, "{path}: --{}", argument.get_id());
+            }
             if command.has_subcommands() {
                 assert!(
                     help.contains("daemon"),

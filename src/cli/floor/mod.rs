@@ -24,8 +24,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(15);
 Example:
   tablegate floor watch --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07
 
-These commands ask the broker, as the floor does, and no daemon of this PC: they need --broker, and --site with --table or
---prefix.")]
+These commands ask the broker, as the floor does, and no daemon of this PC: they need --broker, and --site with --table or --prefix.")]
 pub struct FloorCommand {
     #[command(subcommand)]
     command: Command,
