@@ -114,6 +114,12 @@ async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
     open.sees("[y/n/q]").await;
     open.types("y");
     open.sees("no entry of 1 3 6 has come yet").await;
+    // Whoever stands at the terminal, a simulated dealer too, sees that this is no play yet.
+    let terminal = &scene.dealer.terminal;
+    terminal
+        .wait("OPN", |view| view.readout == "OPN", PATIENCE)
+        .await
+        .unwrap();
     let before = scene.dealer.terminal.view().entry;
     assert_ne!(before, 0);
     assert_eq!(scene.dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);

@@ -161,10 +161,9 @@ async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> 
             Err(stuck) => {
                 tell(args, &format!("the dealer gives this game up: {stuck}"))?;
                 wait_until_it_plays(args, &dealer.terminal).await?;
-                people
-                    .find_the_beginning()
-                    .await
-                    .map_err(|stuck| Failure::failed(stuck.to_string()))?;
+                if let Err(stuck) = people.find_the_beginning().await {
+                    tell(args, &format!("the dealer looks on: {stuck}"))?;
+                }
                 continue;
             }
         };
@@ -197,10 +196,10 @@ async fn wait_until_open(args: &Table, terminal: &Terminal) -> Result<(), Failur
     wait_until(args, terminal, |view| view.entry != 0 && view.readout.is_empty()).await
 }
 
-/// The same at a two-up table, which plays on when its lights are away, and whose readout may tell of them.
+/// The same at a two-up table, which plays on when its lights are away: its readout tells of them by a code.
 async fn wait_until_it_plays(args: &Table, terminal: &Terminal) -> Result<(), Failure> {
-    let stands_still = |view: &TerminalView| ["CLO", "TST", "LOC", "---"].contains(&view.readout.as_str());
-    wait_until(args, terminal, |view| view.entry != 0 && !stands_still(view)).await
+    let plays = |readout: &str| readout.is_empty() || readout.starts_with('E');
+    wait_until(args, terminal, |view| view.entry != 0 && plays(&view.readout)).await
 }
 
 async fn wait_until(args: &Table, terminal: &Terminal, is_open: impl Fn(&TerminalView) -> bool) -> Result<(), Failure> {

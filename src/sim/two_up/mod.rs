@@ -258,7 +258,8 @@ impl<'a> People<'a> {
                 self.law = Law::new(self.dealer.game);
                 return self.perform(Act::Decline).map(|_| ());
             }
-            if self.ring().await? == Answer::Accepted {
+            // A table that takes no call now may not answer at all.
+            if matches!(self.ring().await, Ok(Answer::Accepted)) {
                 self.dealer.enter(&[Key::Tails]).await?;
             }
         }
