@@ -57,8 +57,8 @@ pub(crate) fn select(draft: &mut Draft<'_>, by: &By, course: &Course, selected: 
     may_begin(draft)?;
     if (behind, selected) == (Behind::Dealer, Selected::Player) {
         // The dealer stops spinning: the dice were offered on.
-        let reason = SpinnerChangedReason::Stopped;
-        changed(draft, by.source.clone(), 0, reason, Next::Offered);
+        let (round, reason) = (draft.state.round_id(), SpinnerChangedReason::Stopped);
+        changed(draft, by.source.clone(), round, reason, Next::Offered);
     }
     let selected = SpinnerSelected {
         dealer: selected == Selected::Dealer,

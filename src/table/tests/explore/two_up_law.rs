@@ -240,6 +240,10 @@ impl TwoUpLaw {
         match body {
             Body::SpinnerSelected(selected) => {
                 self.ground.takes("a spinner")?;
+                if let (Stage::Closed, Some(behind)) = (self.stage, self.who.behind()) {
+                    // Until its result: nothing lay in the bonus area after all.
+                    self.over(End::Abandoned, behind);
+                }
                 self.stands(&[Stage::Select, Stage::Decide], "a spinner")?;
                 let who = if selected.dealer { Who::Dealer } else { Who::Player };
                 self.begins(event, who)
