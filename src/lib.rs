@@ -1,6 +1,6 @@
 //! `tablegate`: the gateway daemon on a casino table's PC.
 //!
-//! It speaks serial to the table's devices (dice tumbler, entry terminal, layout lamps), knows the law of the game, refuses
+//! It speaks serial to the table's devices (dice tumbler, entry terminal, layout lamps, result lights), knows the law of the game, refuses
 //! entries that the rules or the order of play make impossible, writes every decision to a durable, tamper-evident journal
 //! **before** anyone can see it, lights the lamps, and delivers the journal as protobuf events over MQTT to the casino's floor
 //! system. Technicians and supervisors use the same binary as a command-line tool that talks to the daemon.
