@@ -108,6 +108,7 @@ impl Scene {
             }
             let log = std::fs::read_to_string(self.path("log")).unwrap_or_default();
             assert!(Instant::now() < until, "two links are not up: {status:#}\n{log}");
+            // Look again: links come up when their devices were greeted.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     }
