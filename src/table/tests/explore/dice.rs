@@ -326,9 +326,9 @@ fn roots(course: Course) -> Vec<Vec<Act>> {
         and(&lit, &[Act::Restart]),
         and(&lit, &again()),
         // Frozen with bets open, before the entry and after it; held back before bets open.
-        and(&betting, &[door.clone()]),
-        and(&landed, &[door.clone()]),
-        and(&lit, &[door]),
+        and(&betting, std::slice::from_ref(&door)),
+        and(&landed, std::slice::from_ref(&door)),
+        and(&lit, std::slice::from_ref(&door)),
         and(&tumbled, &[supervisor(OperatorAct::Lock { reason: "audit".into() })]),
         and(&open, &[technician(OperatorAct::EnterTest), Act::SpinBegins]),
         and(&shut, &[supervisor(OperatorAct::BeginOpening)]),

@@ -8,6 +8,8 @@
 //!
 //! `TABLEGATE_EXPLORE=2` goes on to two deviations, and so on; see [`search::Bounds`].
 
+#![allow(clippy::print_stdout, reason = "what was explored is told with `--nocapture`")]
+
 mod dice;
 mod dice_errors;
 mod dice_law;

@@ -127,6 +127,9 @@ struct Node {
     depth: u16,
 }
 
+/// Nodes with their states, in the order in which they were reached.
+type Queue<M, L> = VecDeque<(u32, Scene<M, L>)>;
+
 struct Search<'a, G: Game, M> {
     game: &'a G,
     alphabet: Vec<Act>,
@@ -134,7 +137,8 @@ struct Search<'a, G: Game, M> {
     nodes: Vec<Node>,
     /// Each state's fewest deviations, and its node.
     visited: HashMap<Key16, (u8, u32)>,
-    waiting: Vec<VecDeque<(u32, Scene<M, G::Law>)>>,
+    /// States whose turn is to come, by deviations.
+    waiting: Vec<Queue<M, G::Law>>,
     /// States from which an end is known, for each crew.
     ends: HashMap<Crew, HashSet<Key16>>,
     counts: Counts,

@@ -458,12 +458,13 @@ impl Law for TwoUpLaw {
             Input::Entry {
                 shown, stale: false, ..
             } => keyed(shown),
-            Input::Operator { act, .. } => match act {
-                OperatorAct::Spin { outcome }
-                | OperatorAct::CorrectOutcome { outcome }
-                | OperatorAct::Overrule { outcome } => Some(*outcome),
-                _ => None,
-            },
+            Input::Operator {
+                act:
+                    OperatorAct::Spin { outcome }
+                    | OperatorAct::CorrectOutcome { outcome }
+                    | OperatorAct::Overrule { outcome },
+                ..
+            } => Some(*outcome),
             _ => None,
         };
     }
