@@ -179,6 +179,27 @@ fn a_person_reports_a_light_and_only_a_person_takes_it_back() {
 }
 
 #[test]
+fn a_reported_light_calls_for_its_card_with_the_result() {
+    spinner(|scene| {
+        let report = OperatorAct::ReportLight {
+            light: "heads_1".into(),
+            seen: LightSeen::Failed,
+        };
+        scene.act(report).unwrap();
+        scene.forget();
+        scene.spin(HEADS);
+        assert_eq!(cards(scene), ["heads_1"]);
+        scene.wait(2000);
+        scene.expect(&[
+            "BetsClosed",
+            "SpinResulted",
+            "PlayersWagersDecided",
+            "ResultCardRequired",
+        ]);
+    });
+}
+
+#[test]
 fn lights_are_lit_again_after_a_restart_and_failures_stay_known() {
     spinner(|scene| {
         scene.dark.insert(0);

@@ -132,7 +132,14 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
         draft.seen.lamps.judged = true;
     }
     match seeing(&draft.look(), &course) {
-        Seeing::Waiting(_) => return,
+        // A person's word is waited for by nobody: the card is shown with the result.
+        Seeing::Waiting(_) => {
+            let reported = |draft: &Draft<'_>, light: &str| {
+                let failed = draft.state.failed_lamps.get(light);
+                failed.is_some_and(|failed| failed.reported)
+            };
+            return cards(draft, &course, reported);
+        }
         Seeing::Away => cards(draft, &course, |_, _| true),
         Seeing::Unproven => cards(draft, &course, has_failed),
         Seeing::Measured => {
