@@ -35,6 +35,16 @@ const OTHER: [u8; 3] = [1, 1, 1];
 pub struct DiceTable {
     name: &'static str,
     rules: Rules,
+    make: Make,
+}
+
+/// How a covered tumbler is made, and what follows a NO_SPIN after the uncover.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Make {
+    /// Its cover has a contact; the round is held.
+    Plain,
+    /// Nothing tells of its cover; the round is void.
+    Blind,
 }
 
 const LAW: Rules = Rules {
@@ -49,6 +59,14 @@ const LAW: Rules = Rules {
 pub const STYLE_A: DiceTable = DiceTable {
     name: "tai-sai, style A",
     rules: LAW,
+    make: Make::Plain,
+};
+
+/// Nothing tells of the cover: the entry stands for its going off; "no spin" voids at once.
+pub const BLIND: DiceTable = DiceTable {
+    name: "tai-sai, style A, no contact at the cover",
+    rules: LAW,
+    make: Make::Blind,
 };
 
 pub const STYLE_B: DiceTable = DiceTable {
@@ -57,6 +75,7 @@ pub const STYLE_B: DiceTable = DiceTable {
         course: Course::Cup,
         ..LAW
     },
+    make: Make::Plain,
 };
 
 /// Where the law is silent, the house is as well.
@@ -70,6 +89,7 @@ pub const COVERED: DiceTable = DiceTable {
         amend: false,
         by_itself: false,
     },
+    make: Make::Plain,
 };
 
 /// The house does everything that the law is silent about.
@@ -81,6 +101,7 @@ pub const OPEN: DiceTable = DiceTable {
         by_itself: false,
         ..LAW
     },
+    make: Make::Plain,
 };
 
 pub fn supervisor(act: OperatorAct) -> Act {
@@ -354,7 +375,7 @@ fn roots(course: Course) -> Vec<Vec<Act>> {
     roots
 }
 
-fn config(rules: Rules) -> GameConfig {
+fn config(rules: Rules, make: Make) -> GameConfig {
     let lamp_map = (0..50).map(|bit| vec![bit]).collect();
     let (rest, settle_after) = (Duration::from_secs(3), Duration::from_secs(3));
     let cover_settles_after = Duration::from_secs(5);
@@ -370,7 +391,7 @@ fn config(rules: Rules) -> GameConfig {
             rest,
             settle_after,
             cover_settles_after,
-            hold_no_spin_after_uncover: true,
+            hold_no_spin_after_uncover: make == Make::Plain,
             display_fault_locks: false,
             lamp_wait,
         }),
@@ -389,7 +410,7 @@ fn config(rules: Rules) -> GameConfig {
             rest,
             settle_after,
             cover_settles_after,
-            hold_no_spin_after_uncover: true,
+            hold_no_spin_after_uncover: make == Make::Plain,
             lamp_wait,
         }),
     }
@@ -404,7 +425,7 @@ impl Game for DiceTable {
 
     fn config(&self) -> TableConfig {
         TableConfig {
-            game: config(self.rules),
+            game: config(self.rules, self.make),
             approved_serials: Some(["T-0042", "E-0007", "L-0003"].map(String::from).into()),
         }
     }
@@ -415,7 +436,8 @@ impl Game for DiceTable {
 
     fn world(&self) -> World {
         let (kinds, cover) = match self.rules.course {
-            Course::Covered => (WITH_TUMBLER, Cover::On),
+            Course::Covered if self.make == Make::Plain => (WITH_TUMBLER, Cover::On),
+            Course::Covered => (WITH_TUMBLER, Cover::Unknown),
             Course::Open => (WITH_TUMBLER, Cover::Unknown),
             Course::Cup => (WITH_CUP, Cover::Unknown),
         };
@@ -432,7 +454,7 @@ impl Game for DiceTable {
         match act {
             Act::NextDeadline | Act::Wait(350 | 3_200) | Act::SpinEnds(3) | Act::Up(_) => true,
             Act::SpinBegins => match self.rules.course {
-                Course::Covered => next(&[Stage::Ready, Stage::Tumbling]) && world.tumbler.cover == Cover::On,
+                Course::Covered => next(&[Stage::Ready, Stage::Tumbling]) && world.tumbler.cover != Cover::Off,
                 Course::Open => next(&[Stage::Closed]),
                 Course::Cup => false,
             },
@@ -470,7 +492,7 @@ impl Game for DiceTable {
         let played = match law.stage {
             Stage::Ready | Stage::Tumbling => false,
             Stage::Betting => !covered || !world.tumbler.exposed,
-            Stage::Closed => !covered || world.tumbler.cover == Cover::On,
+            Stage::Closed => !covered || world.tumbler.cover != Cover::Off,
             Stage::Landed | Stage::Entered => true,
         };
         all_up && terminal_lives && played && !law.waits() && world.is_plain()

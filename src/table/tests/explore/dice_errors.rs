@@ -583,6 +583,12 @@ const LIMITS: &[Error] = &[
         ..NONE
     },
     Error {
+        name: "the tumbler is started and nothing is recorded of it",
+        says: "what is recorded is another",
+        decide: |table, now, input| without(table.decide(now, input), |body| matches!(body, Body::TumblerStarted(_))),
+        ..NONE
+    },
+    Error {
         name: "a person is given no answer",
         says: "answered with None",
         decide: |table, now, input| {

@@ -192,8 +192,9 @@ impl DiceLaw {
             Body::DiceUncovered(uncovered) => {
                 self.ground.takes("dice uncovered")?;
                 self.stands(Stage::Closed, "dice uncovered")?;
+                let told = world.tells_the_uncover() || (world.tumbler.up && self.rules.course == Course::Open);
                 must(
-                    !uncovered.implied || !world.tumbler.up || is_supervisor(event),
+                    !uncovered.implied || !told || is_supervisor(event),
                     "an uncover that the tumbler would have told",
                 )?;
                 let tumbled = self.spins >= 3 || self.rules.course != Course::Open;

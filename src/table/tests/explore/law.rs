@@ -157,6 +157,10 @@ impl Ground {
                 must(self.mode == Mode::Test, "Test left without being entered")?;
                 self.mode = self.below;
             }
+            Body::TumblerStarted(_) => {
+                let tried = [Mode::Opening, Mode::Test].contains(&self.mode);
+                must(tried, "the tumbler was started by the gateway in play")?;
+            }
             Body::TableLocked(locked) => {
                 let lock = (locked.reason, locked.kind);
                 if !self.locks.contains(&lock) {

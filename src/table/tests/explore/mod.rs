@@ -78,6 +78,11 @@ fn tai_sai_style_a_holds() {
 }
 
 #[test]
+fn tai_sai_without_a_contact_at_the_cover_holds() {
+    explore(&dice::BLIND, &[Bounds { depth: 2, ..NEAR }]);
+}
+
+#[test]
 fn tai_sai_style_b_holds() {
     explore(&dice::STYLE_B, &[NEAR, PAIRS]);
 }

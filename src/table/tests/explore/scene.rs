@@ -422,6 +422,16 @@ impl<M: Machine, L: Law> Scene<M, L> {
                 refused.rule
             ));
         }
+        let told = decision
+            .facts
+            .iter()
+            .any(|fact| matches!(fact.body, Body::TumblerStarted(_)));
+        if told == decision.commands.is_empty() {
+            self.fault = Some(format!(
+                "{:?} leave, and what is recorded is another",
+                decision.commands
+            ));
+        }
         self.law.decides(input);
         for fact in decision.facts {
             self.record(fact);

@@ -110,6 +110,14 @@ const LIGHTS: &[Error] = &[
         ..NONE
     },
     Error {
+        name: "a light that fails has no card",
+        says: "no card for",
+        decide: |table, now, input| {
+            without(table.decide(now, input), |body| matches!(body, Body::ResultCardRequired(_)))
+        },
+        ..NONE
+    },
+    Error {
         name: "an invalid spin lights its result",
         says: "lit are",
         indicators: |table| {

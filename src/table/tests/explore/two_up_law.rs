@@ -8,6 +8,7 @@ use super::world::{World, bytes_of};
 use crate::rules::two_up::Side;
 use crate::table::event::{self, Body, Event, Mode, SpinOutcome, TableState};
 use crate::table::input::{Contact, Input, Key, OperatorAct, Outcome, TwoUpKey};
+use std::collections::BTreeSet;
 
 /// What is spun.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -89,6 +90,9 @@ pub struct TwoUpLaw {
     tally: Tally,
     shown: Option<Outcome>,
     last: Last,
+    /// Lights that a person says fail, and those in whose place a card is shown.
+    failed: BTreeSet<String>,
+    cards: BTreeSet<String>,
     /// What the last result decides and no event has said yet: players' wagers, the spinner's.
     players: Option<Outcome>,
     spinner: Option<bool>,
@@ -109,6 +113,8 @@ impl TwoUpLaw {
             tally: Tally::default(),
             shown: None,
             last: Last::Nothing,
+            failed: BTreeSet::new(),
+            cards: BTreeSet::new(),
             players: None,
             spinner: None,
             given: None,
@@ -152,6 +158,7 @@ impl TwoUpLaw {
         self.last = Last::Nothing;
         if self.dice() {
             self.shown = None;
+            self.cards.clear();
         }
         Ok(())
     }
@@ -198,6 +205,8 @@ impl TwoUpLaw {
         )?;
         self.tally = tally;
         self.shown = Some(spun);
+        let lit = self.names();
+        self.cards.retain(|card| lit.contains(card));
         must(lights == self.picture(), "other lights than the law's")?;
         let side = match spun {
             Outcome::Heads | Outcome::TripleHeads => Some(Side::Heads),
@@ -414,7 +423,21 @@ impl TwoUpLaw {
                 must(
                     self.names().iter().any(|lit| lit == light),
                     "a card for a light that must be dark",
-                )
+                )?;
+                self.cards.insert(light.to_string());
+                Ok(())
+            }
+            Body::LampFailed(failed) => {
+                let reported = failed.area.iter().filter(|_| failed.reported);
+                self.failed.extend(reported.map(|light| light.id.clone()));
+                Ok(())
+            }
+            Body::LampRestored(restored) => {
+                if let Some(light) = &restored.area {
+                    self.failed.remove(&light.id);
+                    self.cards.remove(&light.id);
+                }
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -482,6 +505,7 @@ impl Law for TwoUpLaw {
             if let Some(Body::TableOpened(_) | Body::TableClosed(_)) = event.body {
                 let mut anew = TwoUpLaw::new(self.spun);
                 anew.ground = self.ground.clone();
+                anew.failed.clone_from(&self.failed);
                 *self = anew;
             }
             return Ok(());
@@ -521,6 +545,15 @@ impl Law for TwoUpLaw {
             &format!("published phase {:?}, not {phase:?}", state.phase),
         )?;
         let lit: Vec<&str> = state.lit.iter().map(|area| area.id.as_str()).collect();
+        let bare: Vec<_> = self
+            .names()
+            .into_iter()
+            .filter(|light| self.failed.contains(light))
+            .collect();
+        must(
+            bare.iter().all(|light| self.cards.contains(light)),
+            &format!("no card for {bare:?}"),
+        )?;
         must(
             lit == self.names(),
             &format!("published lights {lit:?}, not {:?}", self.names()),
@@ -557,6 +590,8 @@ impl Formed for TwoUpLaw {
             tally,
             shown,
             last,
+            failed,
+            cards,
             players,
             spinner,
             given: _,
@@ -586,6 +621,8 @@ impl Formed for TwoUpLaw {
                 f.round(*round);
             }
         }
+        failed.form(f);
+        cards.form(f);
         players.form(f);
         spinner.form(f);
     }

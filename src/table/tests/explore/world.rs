@@ -297,6 +297,11 @@ impl World {
         }
     }
 
+    /// The tumbler tells when the dice can be seen.
+    pub fn tells_the_uncover(&self) -> bool {
+        self.tumbler.up && self.tumbler.cover != Cover::Unknown
+    }
+
     /// Nothing about the devices is out of the ordinary that a supervisor would have to look at.
     pub fn is_plain(&self) -> bool {
         let tumbler = &self.tumbler;
