@@ -60,7 +60,7 @@ impl TestEntry {
             TestEntry::Dice { areas, .. } => {
                 format!("These areas light up, and no others:\n  {}", areas.join(", "))
             }
-            TestEntry::TwoUp { outcome, shown } => match shown {
+            TestEntry::TwoUp { shown, .. } => match shown {
                 Shown::FirstLight => "Its first light goes on, and no other.".to_owned(),
                 Shown::LightPerCoin => "As many lights of its side go on as coins show it, and no others.".to_owned(),
                 Shown::Readout => "The readout shows its letter.".to_owned(),
