@@ -5,6 +5,7 @@ use crate::config::keys::{GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::areas;
+use crate::rules::triple_penny::Display;
 use crate::table::GameConfig;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -204,7 +205,14 @@ fn what(game: &GameConfig) -> String {
             },
         ),
         GameConfig::TwoUpDice(_) => "two-up dice".to_owned(),
-        GameConfig::TriplePenny(game) => format!("triple penny two-up, results by {}", game.display.name()),
+        GameConfig::TriplePenny(game) => {
+            let shown = match game.display {
+                Display::Lights => "by lights",
+                Display::Electronic => "on the results display",
+                Display::Cards => "by cards",
+            };
+            format!("triple penny two-up, results shown {shown}")
+        }
     }
 }
 

@@ -94,11 +94,10 @@ pub fn describe_round(view: &View) -> String {
     } else {
         line(&mut text, format_args!("round {}: {}", state.round_id, play(view)));
     }
-    if let Some(call) = &state.call {
-        line(&mut text, format_args!("call: {call}"));
-    }
-    if let Some(game) = &view.table.situation.two_up {
-        describe_two_up(&mut text, game);
+    match (&view.table.situation.two_up, &state.call) {
+        (Some(game), _) => describe_two_up(&mut text, game),
+        (None, Some(call)) => line(&mut text, format_args!("call: {call}")),
+        (None, None) => {}
     }
     if !state.lit.is_empty() {
         line(&mut text, format_args!("lit: {}", state.lit.join(", ")));

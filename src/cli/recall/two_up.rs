@@ -78,10 +78,10 @@ pub(super) enum Ending {
 
 /// The event begins a game: a selection, or the wager of a winner who goes on.
 pub(super) fn begins(body: &Body) -> bool {
-    match body {
-        Body::SpinnerWagerPlaced(placed) => !placed.game.is_empty(),
-        other => matches!(other, Body::SpinnerSelected(_)),
+    if let Body::SpinnerWagerPlaced(placed) = body {
+        return !placed.game.is_empty();
     }
+    matches!(body, Body::SpinnerSelected(_))
 }
 
 impl TwoUpGame {
