@@ -686,10 +686,10 @@ fn sic_bo(lines: &str) -> Config {
 }
 
 fn sic_bo_of(config: &Config) -> &SicBoConfig {
-    match &config.gateway.game.game {
-        GameConfig::SicBo(game) => game,
-        other => panic!("{other:?}"),
-    }
+    let GameConfig::SicBo(game) = &config.gateway.game.game else {
+        panic!("{:?}", config.gateway.game.game);
+    };
+    game
 }
 
 #[test]

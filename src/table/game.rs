@@ -267,7 +267,7 @@ impl Play {
     /// A new run: deadlines begin anew, each with its full length.
     pub(crate) fn rearm(&mut self, at: Uptime) {
         match self {
-            Play::Dice(phase) => tai_sai::fold::rearm(phase, at),
+            Play::Dice(phase) => tai_sai::phase::rearm(phase, at),
             Play::TwoUp(course) => course.rearm(at),
         }
     }
@@ -275,7 +275,7 @@ impl Play {
     /// A device's link broke.
     pub(crate) fn link_broke(&mut self, kind: DeviceKind) {
         match self {
-            Play::Dice(phase) => tai_sai::fold::link_broke(phase, kind),
+            Play::Dice(phase) => tai_sai::phase::link_broke(phase, kind),
             Play::TwoUp(_) => {}
         }
     }

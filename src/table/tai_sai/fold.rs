@@ -4,8 +4,8 @@
 
 use crate::table::event::{
     BetsClosed, BetsOpened, Body, Counters, DeviceOnline, DiceUncovered, LampFailed, LampRestored, ResultAmended,
-    ResultEntered, RoundAbandoned, RoundHeld, RoundResumed, RoundSettled, RoundStarted, RoundVoided, RoundVoidedReason,
-    TableLocked, TableLockedKind, TableLockedReason, TableUnlocked, TumblerSpun, VoidReasonStated, VoidWithdrawn,
+    ResultEntered, RoundAbandoned, RoundHeld, RoundResumed, RoundSettled, RoundStarted, RoundVoided, TableLocked,
+    TableLockedKind, TableLockedReason, TableUnlocked, TumblerSpun, VoidReasonStated, VoidWithdrawn,
 };
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
@@ -13,7 +13,8 @@ use crate::table::mode::{Below, Mode};
 use crate::table::state::{ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of};
 use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling, link_broke,
+    quiet_from,
 };
 use crate::time::Uptime;
 use std::time::Duration;
@@ -109,19 +110,6 @@ pub(crate) fn bets_closed(state: &mut State, envelope: Envelope<'_>, closed: &Be
             open,
         }))
     });
-}
-
-/// From here a tumbler whose rest is waited for must be at rest.
-fn quiet_from(phase: &mut Phase, at: Uptime) {
-    match phase {
-        Phase::Tumbling(tumbling) => tumbling.quiet_since = tumbling.quiet_since.max(at),
-        Phase::Closed(shut) => {
-            if let Some(open) = &mut shut.open {
-                open.quiet_since = open.quiet_since.max(at);
-            }
-        }
-        Phase::Ready(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_) => {}
-    }
 }
 
 pub(crate) fn dice_uncovered(state: &mut State, envelope: Envelope<'_>, uncovered: &DiceUncovered) {
@@ -376,50 +364,6 @@ pub(crate) fn round_reopened(state: &mut State, envelope: Envelope<'_>) {
     });
 }
 
-/// Deadlines and comparisons with times of an earlier run begin anew, each with its full length.
-pub(crate) fn rearm(phase: &mut Phase, at: Uptime) {
-    match phase {
-        Phase::Ready(ready) => {
-            if let After::Withdrawable { before, .. } = &mut ready.after {
-                rearm(before, at);
-            }
-        }
-        Phase::Tumbling(tumbling) => {
-            tumbling.quiet_since = at;
-        }
-        Phase::Betting(betting) => {
-            // Bets opened before this run: everything that happens in it is later.
-            betting.opened_at = Uptime::ZERO;
-            betting.unbroken = false;
-        }
-        Phase::Closed(shut) => {
-            shut.closed_at = at;
-            if let Some(open) = &mut shut.open {
-                open.quiet_since = at;
-            }
-        }
-        Phase::Landed(landed) => landed.uncovered_at = at,
-        Phase::Entered(entered) => {
-            entered.entered_at = at;
-            entered.proof = Proof::Waiting(at);
-            if entered.lamps_settled_at.is_some() {
-                entered.lamps_settled_at = entered.fault_declared.then_some(at);
-            }
-        }
-    }
-}
-
-/// A link that tells of early exposure broke.
-pub(crate) fn link_broke(phase: &mut Phase, kind: DeviceKind) {
-    match kind {
-        DeviceKind::Tumbler | DeviceKind::Terminal => {}
-        DeviceKind::LayoutLamps | DeviceKind::ResultLights => return,
-    }
-    if let Phase::Betting(betting) = phase {
-        betting.unbroken = false;
-    }
-}
-
 /// A device was greeted; `before` is what was known of it.
 pub(crate) fn device_online(state: &mut State, envelope: Envelope<'_>, before: Option<&Known>, online: &DeviceOnline) {
     let Some((kind, serial_number)) = device_of(envelope) else {
@@ -507,24 +451,5 @@ fn tumbler_online(phase: &mut Phase, before: Option<&Known>, serial_number: &str
         }
         // The round is held for a difference; what counts is accepted with its resumption.
         Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_) => {}
-    }
-}
-
-impl After {
-    /// The same without a way back.
-    pub(crate) fn final_form(self) -> After {
-        match self {
-            After::Provisional(_) => After::Settled,
-            After::Withdrawable { .. } => After::Voided,
-            other @ (After::Nothing | After::Settled | After::Voided | After::Abandoned) => other,
-        }
-    }
-
-    /// A void that was declared for want of a bell.
-    pub(crate) fn wants_a_bell(&self) -> bool {
-        match self {
-            After::Withdrawable { reason, .. } => *reason == RoundVoidedReason::AExposedEarly,
-            After::Nothing | After::Settled | After::Provisional(_) | After::Voided | After::Abandoned => false,
-        }
     }
 }

@@ -4,6 +4,7 @@
 
 use crate::table::event::{Area, RoundHeldCause, RoundVoidedReason};
 use crate::table::game::Play;
+use crate::table::input::DeviceKind;
 use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Count, State};
 use crate::table::tai_sai::Draft;
@@ -288,6 +289,82 @@ impl Draft<'_> {
             Some(Phase::Ready(ready)) => Some(ready),
             Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_))
             | None => None,
+        }
+    }
+}
+
+/// Deadlines and comparisons with times of an earlier run begin anew, each with its full length.
+pub(crate) fn rearm(phase: &mut Phase, at: Uptime) {
+    match phase {
+        Phase::Ready(ready) => {
+            if let After::Withdrawable { before, .. } = &mut ready.after {
+                rearm(before, at);
+            }
+        }
+        Phase::Tumbling(tumbling) => {
+            tumbling.quiet_since = at;
+        }
+        Phase::Betting(betting) => {
+            // Bets opened before this run: everything that happens in it is later.
+            betting.opened_at = Uptime::ZERO;
+            betting.unbroken = false;
+        }
+        Phase::Closed(shut) => {
+            shut.closed_at = at;
+            if let Some(open) = &mut shut.open {
+                open.quiet_since = at;
+            }
+        }
+        Phase::Landed(landed) => landed.uncovered_at = at,
+        Phase::Entered(entered) => {
+            entered.entered_at = at;
+            entered.proof = Proof::Waiting(at);
+            if entered.lamps_settled_at.is_some() {
+                entered.lamps_settled_at = entered.fault_declared.then_some(at);
+            }
+        }
+    }
+}
+
+/// From here a tumbler whose rest is waited for must be at rest.
+pub(crate) fn quiet_from(phase: &mut Phase, at: Uptime) {
+    match phase {
+        Phase::Tumbling(tumbling) => tumbling.quiet_since = tumbling.quiet_since.max(at),
+        Phase::Closed(shut) => {
+            if let Some(open) = &mut shut.open {
+                open.quiet_since = open.quiet_since.max(at);
+            }
+        }
+        Phase::Ready(_) | Phase::Betting(_) | Phase::Landed(_) | Phase::Entered(_) => {}
+    }
+}
+
+/// A link that tells of early exposure broke.
+pub(crate) fn link_broke(phase: &mut Phase, kind: DeviceKind) {
+    match kind {
+        DeviceKind::Tumbler | DeviceKind::Terminal => {}
+        DeviceKind::LayoutLamps | DeviceKind::ResultLights => return,
+    }
+    if let Phase::Betting(betting) = phase {
+        betting.unbroken = false;
+    }
+}
+
+impl After {
+    /// The same without a way back.
+    pub(crate) fn final_form(self) -> After {
+        match self {
+            After::Provisional(_) => After::Settled,
+            After::Withdrawable { .. } => After::Voided,
+            other @ (After::Nothing | After::Settled | After::Voided | After::Abandoned) => other,
+        }
+    }
+
+    /// A void that was declared for want of a bell.
+    pub(crate) fn wants_a_bell(&self) -> bool {
+        match self {
+            After::Withdrawable { reason, .. } => *reason == RoundVoidedReason::AExposedEarly,
+            After::Nothing | After::Settled | After::Provisional(_) | After::Voided | After::Abandoned => false,
         }
     }
 }
