@@ -49,16 +49,22 @@ fn counts(draft: &mut Draft<'_>) -> bool {
     false
 }
 
+/// The bell closed again so soon that nobody rang it. One that bets have been opened for since is a new one, however soon it comes.
+fn bounced(draft: &Draft<'_>, at: Uptime) -> bool {
+    let reopened = draft.state.course().is_some_and(|course| match course.phase {
+        Phase::Betting(_) => true,
+        Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => false,
+    });
+    let last = draft.seen.terminal.bell_at;
+    !reopened && last.is_some_and(|last| at >= last && at.since(last) < BOUNCE)
+}
+
 /// The bell rang, live.
 pub(crate) fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime>) {
     if !counts(draft) {
         return;
     }
-    let bounced = draft
-        .seen
-        .terminal
-        .bell_at
-        .is_some_and(|last| at >= last && at.since(last) < BOUNCE);
+    let bounced = bounced(draft, at);
     let too_old = draft
         .state
         .course()
