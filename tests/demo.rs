@@ -72,7 +72,9 @@ fn the_other_dice_games_are_played_by_their_own_rules() {
                 "round of tai-sai style B begun",
                 "E31: Not now: the order is bets, bell, throw",
                 "NO SPIN, round void",
-                "3 rounds: 2 settled, 1 void; 1 entry refused",
+                "4 rounds: 3 settled, 1 void; 1 entry refused",
+                "LAMP of ",
+                "table unlocked (lamp)",
             ],
         ),
         (
@@ -81,7 +83,8 @@ fn the_other_dice_games_are_played_by_their_own_rules() {
                 "round of sic-bo, tumbler covered begun",
                 ", total ",
                 "ROUND HELD: no spin",
-                "3 rounds: 3 settled, 0 void; 1 entry refused",
+                "4 rounds: 4 settled, 0 void; 1 entry refused",
+                "LAMP of ",
             ],
         ),
         (
@@ -90,12 +93,13 @@ fn the_other_dice_games_are_played_by_their_own_rules() {
                 "round of sic-bo, tumbler open begun",
                 "dice at rest in sight",
                 "ROUND HELD: no spin",
-                "3 rounds: 3 settled, 0 void; 1 entry refused",
+                "4 rounds: 4 settled, 0 void; 1 entry refused",
+                "LAMP of ",
             ],
         ),
     ];
     for (game, parts) in games {
-        let output = demo(&["--rounds", "3", "--speed", "20"]).args(game).output().unwrap();
+        let output = demo(&["--rounds", "4", "--speed", "20"]).args(game).output().unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(output.status.success(), "{game:?}: {errors}\n{text}");

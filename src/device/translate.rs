@@ -280,6 +280,7 @@ pub(super) fn command(command: &DeviceCommand) -> to_device::Body {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::input::TwoUpKey;
 
     fn no_clock(_: u32) -> Option<Uptime> {
         None
@@ -309,6 +310,38 @@ mod tests {
         ] {
             assert_eq!(faces(said), expected, "{said:?}");
         }
+    }
+
+    #[test]
+    fn the_keys_of_a_two_up_terminal_have_their_names_and_unknown_ones_none() {
+        let shown = vec![wire::Key::NewSpinner.into(), wire::Key::Heads.into()];
+        let entered = from_device::Body::Entry(wire::EntryPressed { shown, entry: 7 });
+        let Some(Input::Entry { shown, entry: 7, .. }) = input(entered) else {
+            panic!("an entry");
+        };
+        assert_eq!(shown, [Key::TwoUp(TwoUpKey::NewSpinner), Key::TwoUp(TwoUpKey::Heads)]);
+        for number in 16..=27 {
+            let known = matches!(key(number), Key::TwoUp(_) | Key::NoSpin);
+            assert!(known, "{number}");
+            assert_eq!(key(number).number(), u32::try_from(number).unwrap());
+        }
+        for number in [0, 7, 15, 28, -1] {
+            assert!(matches!(key(number), Key::Other(_)), "{number}");
+        }
+    }
+
+    #[test]
+    fn result_lights_are_told_what_lamps_are_told_and_nothing_else() {
+        let picture = LampPicture {
+            lit: vec![0b0100_0001],
+            blink: false,
+        };
+        let wished = wish(DeviceKind::ResultLights, &Wish::Lamps(picture));
+        assert!(matches!(wished, Some(WireWish::Lamps(lamps)) if lamps.lit == [0b0100_0001]));
+        assert_eq!(
+            wish(DeviceKind::ResultLights, &Wish::Terminal(Readout::default())),
+            None
+        );
     }
 
     #[test]

@@ -7,14 +7,17 @@ use super::super::sim::game::Game;
 use super::table::Supervisor;
 use crate::control::Act;
 use crate::rules::{sic_bo, tai_sai};
-use crate::sim::{Answer, Chance, CupDealer, Dealer, Order, Stuck};
+use crate::sim::{Answer, Chance, CupDealer, Dealer, Order, Stuck, StuckAt};
 use crate::wire::message::Cover;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// Every third round begins the list of what can happen again.
-const CHAPTERS: u32 = 3;
+/// Every fourth round begins the list of what can happen again.
+const CHAPTERS: u32 = 4;
+
+/// A lamp that doesn't follow is known to have failed after this.
+const LAMPS_ARE_JUDGED: Duration = Duration::from_secs(1);
 
 /// Who deals, by how the dice come to be seen.
 #[derive(Clone, Copy)]
@@ -74,7 +77,8 @@ impl<'a> Script<'a> {
             match played % CHAPTERS {
                 0 => self.plain(dice).await?,
                 1 => self.entry_too_early(dice).await?,
-                _ => self.no_spin(dice).await?,
+                2 => self.no_spin(dice).await?,
+                _ => self.dark_lamp(dice).await?,
             }
             played = played.saturating_add(1);
             self.breathe().await;
@@ -141,6 +145,47 @@ impl<'a> Script<'a> {
         }
     }
 
+    /// Tai-sai: the dice decide, and the next round waits for a supervisor. Sic-bo: the rules at hand say nothing of lamps, so it is
+    /// recorded, and play goes on.
+    async fn dark_lamp(&self, dice: [u8; 3]) -> Result<(), Failure> {
+        let (areas, winners): (&[&str], Vec<&str>) = match self.game {
+            Game::SicBo(_) => (sic_bo::areas(), sic_bo::winners(dice)),
+            Game::TaiSai { layout, .. } => (
+                tai_sai::areas(layout),
+                tai_sai::winners(dice, layout).iter().map(|winner| winner.id).collect(),
+            ),
+            Game::TwoUp(_) => return Ok(()),
+        };
+        let area = winners.first().copied().unwrap_or("small");
+        let lamp = areas.iter().position(|id| *id == area).unwrap_or_default();
+        let lamp = u32::try_from(lamp).unwrap_or_default();
+        let lamps = match self.hands {
+            Hands::Tumbler(dealer) => &dealer.lamps,
+            Hands::Cup(dealer) => &dealer.lamps,
+        };
+        self.say(format!("-- a round with a dead lamp ({area}): the dice decide"))
+            .await;
+        lamps.stick(lamp, StuckAt::Dark).await;
+        self.to_the_bell(dice).await?;
+        self.to_the_dice(dice).await?;
+        let entered = self.enter_right(dice).await?;
+        // Where no rule makes the settlement wait for the lamps, a quick dealer would be faster than they are judged.
+        tokio::time::sleep(LAMPS_ARE_JUDGED).await;
+        self.pay(entered).await?;
+        lamps.stick(lamp, StuckAt::Healthy).await;
+        match self.game {
+            Game::TaiSai { .. } => {
+                let procedure = "lamp replaced and seen lit".to_owned();
+                let words = "technician replaces the lamp; supervisor unlocks the table";
+                self.until_done(Act::Unlock { procedure }, words).await
+            }
+            Game::SicBo(_) | Game::TwoUp(_) => {
+                self.say("technician replaces the lamp".to_owned()).await;
+                Ok(())
+            }
+        }
+    }
+
     async fn to_the_bell(&self, dice: [u8; 3]) -> Result<(), Failure> {
         match self.hands {
             Hands::Tumbler(dealer) => {
@@ -197,6 +242,11 @@ impl<'a> Script<'a> {
     }
 
     async fn enter_and_pay(&self, dice: [u8; 3]) -> Result<(), Failure> {
+        let entered = self.enter_right(dice).await?;
+        self.pay(entered).await
+    }
+
+    async fn enter_right(&self, dice: [u8; 3]) -> Result<Instant, Failure> {
         let [first, second, third] = dice;
         self.say(format!(
             "dealer calls {}, and enters {first} {second} {third}",
@@ -209,18 +259,23 @@ impl<'a> Script<'a> {
             )));
         }
         let entered = Instant::now();
+        match self.hands {
+            Hands::Tumbler(dealer) => dealer.see_lamps().await,
+            Hands::Cup(dealer) => dealer.see_lamps().await,
+        }
+        .map_err(stuck)?;
+        Ok(entered)
+    }
+
+    async fn pay(&self, entered: Instant) -> Result<(), Failure> {
         self.say("wagers are collected and paid; dealer presses ENTER".to_owned())
             .await;
         match self.hands {
             Hands::Tumbler(dealer) => {
-                dealer.see_lamps().await.map_err(stuck)?;
                 dealer.settle(entered).await.map_err(stuck)?;
                 dealer.tumbler.cover(Cover::On).await;
             }
-            Hands::Cup(dealer) => {
-                dealer.see_lamps().await.map_err(stuck)?;
-                dealer.settle(entered).await.map_err(stuck)?;
-            }
+            Hands::Cup(dealer) => dealer.settle(entered).await.map_err(stuck)?,
         }
         Ok(())
     }

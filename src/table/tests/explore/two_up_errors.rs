@@ -113,7 +113,9 @@ const LIGHTS: &[Error] = &[
         name: "a light that fails has no card",
         says: "no card for",
         decide: |table, now, input| {
-            without(table.decide(now, input), |body| matches!(body, Body::ResultCardRequired(_)))
+            without(table.decide(now, input), |body| {
+                matches!(body, Body::ResultCardRequired(_))
+            })
         },
         ..NONE
     },
