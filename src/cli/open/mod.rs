@@ -163,7 +163,7 @@ impl Opening {
                 Check::Devices => self.devices().await?,
                 Check::LampWalk => self.lamp_walk().await?,
                 Check::TestEntries => self.test_entries(&entries::of(&begun, extent)).await?,
-                Check::Tumbler => self.tumbler().await?,
+                Check::Tumbler => self.tumbler(&begun).await?,
                 Check::Seal => self.seal().await?,
                 Check::Dice => self.dice(&begun).await?,
             }
@@ -268,8 +268,12 @@ impl Opening {
         }
     }
 
-    async fn tumbler(&mut self) -> Result<(), Failure> {
-        if self.ask("tumbler: it is started once. Is the cover on?").await? != Said::Yes {
+    async fn tumbler(&mut self, view: &View) -> Result<(), Failure> {
+        let question = match view.table.style.as_deref() {
+            Some("open") => "tumbler: it is started once. Is it clear of hands?",
+            Some(_) | None => "tumbler: it is started once. Is the cover on?",
+        };
+        if self.ask(question).await? != Said::Yes {
             return self.record(Check::Tumbler, Said::No, "the tumbler was not tried").await;
         }
         self.act(Act::SpinTumbler {}).await?;
