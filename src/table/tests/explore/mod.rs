@@ -14,7 +14,6 @@ mod dice;
 mod dice_errors;
 mod dice_law;
 mod form;
-mod form_two_up;
 mod law;
 mod machine;
 mod planted;

@@ -1,6 +1,6 @@
 //! The canonical form of two-up in play.
 
-use super::form::{Form, Formed};
+use super::{Form, Formed};
 use crate::rules::two_up::Side;
 use crate::table::input::{Contact, Outcome};
 use crate::table::two_up::phase::{Course, Game, Phase, Results, Spinner, Tally, Undo};
