@@ -387,6 +387,8 @@ fn dice_uncovered(uncovered: &DiceUncovered) -> String {
     // The time after the bell is that of the switch; the event comes when the cover counts as off.
     let counts = match u32::try_from(uncovered.off_us_before / 1000) {
         Ok(0) | Err(_) => String::new(),
+        // An entry that stands for the uncover makes it count, whatever the switch said.
+        Ok(_) if uncovered.implied => String::new(),
         Ok(off_ms) => format!(" (off for {}, so it counts)", seconds(off_ms)),
     };
     format!(

@@ -76,6 +76,11 @@ impl<'a, F: Family> Draft<'a, F> {
         }
     }
 
+    /// Facts recorded so far.
+    pub(crate) fn fact_count(&self) -> usize {
+        self.facts.len()
+    }
+
     /// There is room for this many more facts; when not, what is due waits for the next decision, which comes at once.
     pub(crate) fn has_room(&mut self, facts: usize) -> bool {
         let room = self.facts.len() + facts + self.reserved <= MOST_FACTS;

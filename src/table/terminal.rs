@@ -49,19 +49,33 @@ pub(crate) fn status<F: Family>(draft: &mut Draft<'_, F>, report: &TerminalRepor
     if let Some(key) = key {
         supervisor_key(draft, key);
     }
+    let before = closings(draft, Contact::Bell);
     draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
     let found = F::find(draft, Missed::Live);
+    let facts = draft.fact_count();
     F::found(draft, found, Missed::Live);
+    let bell = report.contacts.iter().find(|c| c.contact == Contact::Bell);
+    if let Some(bell) = bell.filter(|bell| bell.closings > before)
+        && draft.fact_count() == facts
+    {
+        // No event counts from before this ring, as in the rest before bets open: it was rung now.
+        F::bell(
+            draft,
+            bell.last_closed.map_or(draft.now, |at| at.min(draft.now)),
+            bell.last_closed,
+        );
+    }
+}
+
+/// How often a contact has closed, as far as is known.
+fn closings<F: Family>(draft: &Draft<'_, F>, contact: Contact) -> u32 {
+    let known = draft.seen.terminal.contacts.get(&contact);
+    known.map_or(0, |known| known.closings)
 }
 
 /// One contact changed, live.
 pub(crate) fn contact<F: Family>(draft: &mut Draft<'_, F>, report: &ContactReport) {
-    let before = draft
-        .seen
-        .terminal
-        .contacts
-        .get(&report.contact)
-        .map_or(0, |known| known.closings);
+    let before = closings(draft, report.contact);
     if report.contact == Contact::SupervisorKey {
         supervisor_key(draft, report);
     }

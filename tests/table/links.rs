@@ -90,7 +90,7 @@ impl Scene {
         self.online(kind);
     }
 
-    fn terminal_report(&self) -> TerminalReport {
+    pub fn terminal_report(&self) -> TerminalReport {
         TerminalReport {
             shown: self.terminal.shown.clone(),
             entry: self.terminal.entry,

@@ -83,3 +83,22 @@ fn a_bell_as_bets_open_closes_them_whatever_two_clocks_say() {
         });
     }
 }
+
+#[test]
+fn a_bell_that_only_a_status_tells_of_in_the_rest_closes_bets() {
+    play(|s| {
+        s.spin(3);
+        s.forget();
+        s.wait(1000);
+        // The contact's own message came too late to be believed, and the terminal was asked instead.
+        let now = s.now;
+        let bell = s.terminal.wire(Contact::Bell);
+        bell.closings += 1;
+        bell.last_closed = now;
+        let input = Input::Terminal(s.terminal_report());
+        s.say(DeviceKind::Terminal, input);
+        s.wait(500);
+        s.expect_phase("closed");
+        s.expect_events(&["BetsOpened", "BetsClosed heard"]);
+    });
+}
