@@ -1,6 +1,6 @@
 //! What happened at a two-up table, in words.
 
-use super::{after, areas, by_command, code, count, keys, word};
+use super::words::{after, areas, by_command, code, count, keys, word};
 use crate::table::event::{
     DiceReplaced, DieOffTable, PlayersWagersDecided, ResultCardRequired, ResultDisplay, SpinCorrected, SpinInvalidated,
     SpinOutcome, SpinResulted, SpinnerChanged, SpinnerSelected, SpinnerWagerDecided, SpinnerWagerPlaced,
