@@ -369,7 +369,11 @@ pub(crate) fn walk<F: Family>(draft: &mut Draft<'_, F>) {
     let text = if walk.unproven {
         "the lamps can't be read back: a person must say whether each was lit".to_string()
     } else if failed.is_empty() {
-        format!("{} areas lit one by one and read back", draft.game.board().len())
+        let shown = match F::LAMPS {
+            DeviceKind::ResultLights => "lights",
+            DeviceKind::LayoutLamps | DeviceKind::Tumbler | DeviceKind::Terminal => "areas",
+        };
+        format!("{} {shown} lit one by one and read back", draft.game.board().len())
     } else {
         format!("not as commanded: {}", shortened(&failed))
     };
