@@ -23,7 +23,7 @@ const COVER_SETTLES_AFTER_MS: Kind = Kind::Whole {
     unit: "ms",
 };
 
-/// The keys, section by section in the order of [`SECTIONS`].
+/// The keys, section by section in the order of [`super::SECTIONS`].
 pub const KEYS: &[Key] = &[
     Key {
         path: "table.site",
