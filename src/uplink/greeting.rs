@@ -133,15 +133,16 @@ impl Session<'_> {
     /// A number that isn't lower is outbid before anything is published. At the start of the daemon that is a counter that was
     /// lost with a disk; later it is somebody else.
     fn look_for_foreign(&mut self, message: &Message) -> Result<(), Ended> {
-        match judge_status(self.number, &message.payload) {
-            StatusVerdict::Foreign { connection } => {
-                if self.keeper.was_online {
-                    self.keeper.foreign_status(connection);
-                }
-                Err(Ended::Foreign { connection })
-            }
-            StatusVerdict::Own | StatusVerdict::Stale => Ok(()),
+        let connection = match judge_status(self.number, &message.payload) {
+            StatusVerdict::Foreign { connection } => connection,
+            // Nobody had this number yet: it is of a run whose counter was lost.
+            StatusVerdict::GivenUp => self.number,
+            StatusVerdict::Own | StatusVerdict::Stale => return Ok(()),
+        };
+        if self.keeper.was_online {
+            self.keeper.foreign_status(connection);
         }
+        Err(Ended::Foreign { connection })
     }
 
     pub(super) fn subscribed(&mut self, refused: &[&'static str]) {

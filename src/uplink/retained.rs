@@ -12,6 +12,8 @@ pub enum StatusVerdict {
     Own,
     /// Of an older connection (a late last will), or no status at all: it is to be corrected.
     Stale,
+    /// Offline, with this connection's own number: its last will. The broker has given the connection up, whatever it says.
+    GivenUp,
     /// Of a connection that isn't older: another gateway, or a counter that was lost. Take its number plus 1 and connect again.
     Foreign {
         /// Its number.
@@ -24,7 +26,8 @@ pub enum StatusVerdict {
 pub fn judge_status(own: u64, payload: &[u8]) -> StatusVerdict {
     match Status::decode(payload) {
         Ok(status) if status.connection == own && status.online => StatusVerdict::Own,
-        Ok(status) if status.connection >= own => StatusVerdict::Foreign {
+        Ok(status) if status.connection == own => StatusVerdict::GivenUp,
+        Ok(status) if status.connection > own => StatusVerdict::Foreign {
             connection: status.connection,
         },
         Ok(_) | Err(_) => StatusVerdict::Stale,
@@ -103,7 +106,7 @@ mod tests {
             (status(6, true), StatusVerdict::Stale),
             (vec![], StatusVerdict::Stale),
             (vec![0xff], StatusVerdict::Stale),
-            (status(7, false), StatusVerdict::Foreign { connection: 7 }),
+            (status(7, false), StatusVerdict::GivenUp),
             (status(8, false), StatusVerdict::Foreign { connection: 8 }),
             (status(u64::MAX, true), StatusVerdict::Foreign { connection: u64::MAX }),
         ] {

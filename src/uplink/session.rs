@@ -268,7 +268,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// The own status topic: a foreign status ends this connection, a stale one is corrected.
+    /// The own status topic: a foreign status or the own last will ends this connection, a stale one is corrected.
     fn watch_status(&mut self, message: &Message) -> Result<(), Ended> {
         match judge_status(self.number, &message.payload) {
             StatusVerdict::Own => {}
@@ -277,6 +277,10 @@ impl<'a> Session<'a> {
                 let due = self.corrected_at.map_or(now, |at| now.max(at + CORRECT_EVERY));
                 self.status_at = self.status_at.min(due);
                 self.corrected_at = Some(due);
+            }
+            StatusVerdict::GivenUp => {
+                let text = "the broker has sent this connection's last will".to_owned();
+                return Err(Ended::Lost(Loss::Broken(text)));
             }
             StatusVerdict::Foreign { connection } => {
                 self.keeper.foreign_status(connection);

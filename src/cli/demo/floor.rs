@@ -12,6 +12,12 @@ use std::time::Duration;
 /// How long the demo's own broker may take to answer.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
+/// No event for so long: the floor has heard of everything that was done.
+const QUIET: Duration = Duration::from_millis(60);
+
+/// The table reaches its broker, and the broker the floor, within this time.
+const FIRST_EVENT_WITHIN: Duration = Duration::from_secs(3);
+
 /// What the demo shows of what the floor hears.
 pub enum Heard {
     /// The next event, and a line for a person.
@@ -93,6 +99,22 @@ impl Follower {
                     return Some(Heard::Phase(format!("{round}{phase}")));
                 }
                 Received::Status { .. } | Received::Connected | Received::Lost(_) | Received::Answered(_) => {}
+            }
+        }
+    }
+
+    /// What an act has brought, so that it is told before the next act is: everything until a moment of quiet, at most `within`;
+    /// while nothing has come at all, the first event is waited for.
+    pub async fn what_came(&mut self, within: Duration) -> Vec<Heard> {
+        let first = self.received == 0;
+        let until = tokio::time::Instant::now() + if first { FIRST_EVENT_WITHIN } else { within };
+        let mut came = Vec::new();
+        loop {
+            let quiet = if self.received == 0 { FIRST_EVENT_WITHIN } else { QUIET };
+            let patience = quiet.min(until.saturating_duration_since(tokio::time::Instant::now()));
+            match tokio::time::timeout(patience, self.next()).await {
+                Ok(Some(heard)) => came.push(heard),
+                Ok(None) | Err(_) => return came,
             }
         }
     }

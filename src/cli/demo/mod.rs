@@ -28,6 +28,9 @@ use tokio::sync::mpsc;
 /// Words of the dealer that wait to be shown.
 const MAX_WAITING: usize = 64;
 
+/// How long the dealer's next words wait for what the floor hears of the act before.
+const FLOOR_HEARS_WITHIN: Duration = Duration::from_millis(300);
+
 /// How long the floor may take for the last events after the table has stopped.
 const LAST_EVENTS_WITHIN: Duration = Duration::from_secs(10);
 
@@ -117,8 +120,13 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
                 screen.resized();
             },
             Some(heard) = follower.next() => hear(&heard, &mut tally, &mut phase, screen.as_mut())?,
-            Some(words) = said.recv() => if let Some(screen) = &mut screen {
-                screen.line(&format!("       {words}"));
+            Some(words) = said.recv() => {
+                for heard in follower.what_came(FLOOR_HEARS_WITHIN).await {
+                    hear(&heard, &mut tally, &mut phase, screen.as_mut())?;
+                }
+                if let Some(screen) = &mut screen {
+                    screen.line(&format!("       {words}"));
+                }
             },
             () = changed.next() => {}
             ended = &mut playing => break match ended {
