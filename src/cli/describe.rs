@@ -295,6 +295,15 @@ fn table_unlocked(unlocked: &TableUnlocked) -> String {
     }
 }
 
+/// The round that an event is of; 0: none. An incident that is recorded between rounds names the one it concerns.
+#[must_use]
+pub fn round(event: &Event) -> u64 {
+    match &event.body {
+        Some(Body::IncidentRecorded(incident)) if incident.of_round > 0 => incident.of_round,
+        Some(_) | None => event.round_id,
+    }
+}
+
 fn incident(incident: &IncidentRecorded) -> String {
     let place = match incident.of_round {
         0 => String::new(),

@@ -127,7 +127,7 @@ struct Filter {
     /// The last: a number, or a time.
     #[arg(long, value_name = "SEQNO|TIME")]
     to: Option<Edge>,
-    /// Only of this round.
+    /// Only of this round, with the incidents recorded of it afterwards.
     #[arg(long, value_name = "N")]
     round: Option<u64>,
     /// Only of this kind, as `result_entered`; may be given again.
@@ -199,7 +199,7 @@ impl Filter {
                 .body
                 .as_ref()
                 .is_some_and(|body| self.kind.iter().any(|kind| kind == describe::kind(body)));
-        late_enough && early_enough && of_kind && self.round.is_none_or(|round| event.round_id == round)
+        late_enough && early_enough && of_kind && self.round.is_none_or(|round| describe::round(event) == round)
     }
 
     /// A kind that no event can have is a mistake, not an empty answer.
@@ -481,6 +481,7 @@ fn varint(length: usize) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::event::{Body, IncidentRecorded, VoidReasonStated};
 
     #[test]
     fn edges_are_numbers_or_times() {
@@ -519,5 +520,31 @@ mod tests {
             .check()
             .is_ok()
         );
+    }
+
+    #[test]
+    fn a_round_has_the_incidents_that_are_recorded_of_it_afterwards() {
+        let of_round_17 = Filter {
+            round: Some(17),
+            ..Filter::default()
+        };
+        let event = |round_id, body| Event {
+            round_id,
+            body: Some(body),
+            ..Event::default()
+        };
+        let incident = |of_round| {
+            Body::IncidentRecorded(IncidentRecorded {
+                of_round,
+                ..IncidentRecorded::default()
+            })
+        };
+        let reason = || Body::VoidReasonStated(VoidReasonStated::default());
+        assert!(of_round_17.takes(&event(0, incident(17))));
+        assert!(of_round_17.takes(&event(17, incident(17))));
+        assert!(of_round_17.takes(&event(17, reason())));
+        assert!(!of_round_17.takes(&event(0, incident(16))));
+        assert!(!of_round_17.takes(&event(0, incident(0))));
+        assert!(!of_round_17.takes(&event(18, reason())));
     }
 }

@@ -142,10 +142,7 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure
         }
         for record in page.iter().rev() {
             let event = decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))?;
-            let round = match &event.body {
-                Some(Body::IncidentRecorded(incident)) if incident.of_round > 0 => incident.of_round,
-                _ => event.round_id,
-            };
+            let round = describe::round(&event);
             if round == 0 {
                 continue;
             }
