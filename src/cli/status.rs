@@ -99,9 +99,7 @@ pub fn describe_round(view: &View) -> String {
         (None, Some(call)) => line(&mut text, format_args!("call: {call}")),
         (None, None) => {}
     }
-    if !state.lit.is_empty() {
-        line(&mut text, format_args!("lit: {}", state.lit.join(", ")));
-    }
+    describe_lit(&mut text, view);
     if state.phase == "closed" && view.table.situation.cover == "off" {
         line(
             &mut text,
@@ -118,6 +116,42 @@ pub fn describe_round(view: &View) -> String {
         );
     }
     text
+}
+
+/// What shows the result. Lamps that don't answer may be dark, so nothing is said of them but what they should show.
+fn describe_lit(text: &mut String, view: &View) {
+    let lit = &view.table.state.lit;
+    if lit.is_empty() {
+        return;
+    }
+    if are_lamps_away(view) {
+        let lamps = match view.table.situation.two_up {
+            Some(_) => "result lights",
+            None => "lamps",
+        };
+        let should = lit.join(", ");
+        return line(
+            text,
+            format_args!("should be lit, but the {lamps} don't answer: {should}"),
+        );
+    }
+    let shining = shining(view);
+    if !shining.is_empty() {
+        line(text, format_args!("lit: {}", shining.join(", ")));
+    }
+}
+
+/// Whether they measure is known of every lamp device that answers.
+fn are_lamps_away(view: &View) -> bool {
+    view.table.situation.lamps_read_back.is_none()
+}
+
+/// What is lit, without the lights in whose place a card is shown.
+fn shining(view: &View) -> Vec<&str> {
+    let cards = view.table.situation.two_up.as_ref().map(|game| game.cards.as_slice());
+    let cards = cards.unwrap_or_default();
+    let lit = view.table.state.lit.iter().filter(|light| !cards.contains(light));
+    lit.map(String::as_str).collect()
 }
 
 /// Who spins, and what was spun.
@@ -257,13 +291,13 @@ fn describe(view: &View, paint: Paint) -> String {
     text
 }
 
-/// What is lit, drawn as it lies on the table; nothing while nothing is.
+/// What is lit, drawn as it lies on the table; nothing while nothing is, or nobody knows.
 fn picture_of(view: &View, paint: Paint) -> Vec<String> {
     let table = &view.table;
-    if table.state.lit.is_empty() {
+    let lit: BTreeSet<String> = shining(view).into_iter().map(str::to_owned).collect();
+    if lit.is_empty() || are_lamps_away(view) {
         return Vec::new();
     }
-    let lit: BTreeSet<String> = table.state.lit.iter().cloned().collect();
     let paint = match paint {
         Paint::Plain => picture::Paint::Plain,
         Paint::Colours => picture::Paint::Colour,
@@ -508,6 +542,7 @@ mod tests {
         table.state.mode = "open".into();
         table.state.phase = "entered".into();
         table.state.lit = vec!["big".into(), "double_2".into()];
+        table.situation.lamps_read_back = Some(true);
         let mut view = View {
             table,
             links: Vec::new(),
@@ -520,6 +555,54 @@ mod tests {
         assert!(text.contains("[BIG 11-17]\n") && text.contains("[22]"), "{text}");
         view.table.state.lit.clear();
         assert!(!describe(&view, Paint::Plain).contains("BIG"));
+    }
+
+    #[test]
+    fn lamps_that_do_not_answer_are_not_said_to_be_lit() {
+        let mut table = testing::view();
+        table.state.mode = "open".into();
+        table.state.phase = "entered".into();
+        table.state.lit = vec!["big".into()];
+        table.situation.lamps_read_back = None;
+        let view = View {
+            table,
+            links: Vec::new(),
+            uplink: None,
+        };
+        let text = describe(&view, Paint::Plain);
+        assert!(
+            text.contains("should be lit, but the lamps don't answer: big\n"),
+            "{text}"
+        );
+        assert!(!text.contains("\nlit: ") && !text.contains("[BIG"), "{text}");
+    }
+
+    #[test]
+    fn a_light_in_whose_place_a_card_is_shown_is_not_lit() {
+        let mut table = testing::view();
+        table.game = "two-up-dice".into();
+        table.state.mode = "open".into();
+        table.state.phase = "betting".into();
+        table.state.lit = vec!["heads_1".into(), "tails_1".into()];
+        table.situation.lamps_read_back = Some(true);
+        table.situation.two_up = Some(TwoUpView {
+            cards: vec!["heads_1".into()],
+            ..TwoUpView::default()
+        });
+        let view = View {
+            table,
+            links: Vec::new(),
+            uplink: None,
+        };
+        let text = describe(&view, Paint::Plain);
+        for words in [
+            "\nlit: tails_1\n",
+            "cards stand in for: heads_1",
+            "heads  1  2",
+            "tails [1]",
+        ] {
+            assert!(text.contains(words), "{words:?} is not in\n{text}");
+        }
     }
 
     #[test]
