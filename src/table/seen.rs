@@ -11,6 +11,7 @@ use crate::table::input::{
 use crate::table::state::{ContactCount, Count};
 use crate::time::Uptime;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// What was seen and is not a fact. Gone at a restart.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -80,13 +81,27 @@ pub(crate) struct TumblerSeen {
     pub(crate) faulty: bool,
 }
 
+/// A bell, or a "no spin", again within this time is a bounce.
+const BOUNCE: Duration = Duration::from_secs(1);
+
 /// The terminal's contacts.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct TerminalSeen {
     pub(crate) contacts: BTreeMap<Contact, ContactReport>,
     pub(crate) boot_id: u32,
-    /// When the last bell that counted rang.
-    pub(crate) bell_at: Option<Uptime>,
+    /// The last bell that counted.
+    pub(crate) bell: Option<Signal>,
+    /// The last "no spin" that counted, by contact or key.
+    pub(crate) no_spin: Option<Signal>,
+}
+
+/// A signal that counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Signal {
+    /// When it was given, by the device's clock.
+    pub(crate) at: Uptime,
+    /// When it became known.
+    pub(crate) heard: Uptime,
 }
 
 /// The lamps.
@@ -250,7 +265,22 @@ impl From<&TumblerReport> for Count {
     }
 }
 
+impl Signal {
+    /// The same signal so soon after this one that nobody gave it anew: a contact bounces, or a person says it twice. Both clocks
+    /// must say so, for the relation of one to the other may move by a part of a second.
+    pub(crate) fn bounces_to(self, next: Signal) -> bool {
+        next.at >= self.at && next.at.since(self.at) < BOUNCE && next.heard.since(self.heard) < BOUNCE
+    }
+}
+
 impl TerminalSeen {
+    /// "No spin" was said a moment ago, and bets were not called since: it is not said anew.
+    pub(crate) fn has_said(&self, no_spin: Signal) -> bool {
+        let called_since = |last: Signal| self.bell.is_some_and(|bell| bell.heard > last.heard);
+        self.no_spin
+            .is_some_and(|last| last.bounces_to(no_spin) && !called_since(last))
+    }
+
     /// A contact's count as events record it; a contact that isn't fitted never closed.
     pub(crate) fn count(&self, contact: Contact) -> ContactCount {
         ContactCount {

@@ -314,6 +314,31 @@ fn the_no_spin_contact_is_the_key_and_enter() {
 }
 
 #[test]
+fn no_spin_said_twice_for_a_spin_is_one_invalid_spin() {
+    spinner(|scene| {
+        scene.bell();
+        scene.forget();
+        // The contact bounces, and the key says it once more.
+        for closed in [true, false, true, false, true, false] {
+            scene.contact(Contact::NoSpinButton, closed);
+        }
+        scene.wait(300);
+        scene.keys(&[NO_SPIN]);
+        scene.expect(&["SpinInvalidated"]);
+        // The next spin's is another, however soon.
+        scene.bell();
+        scene.forget();
+        scene.contact(Contact::NoSpinButton, true);
+        scene.expect(&["SpinInvalidated"]);
+        // A second later it is said anew.
+        scene.wait(1_100);
+        scene.forget();
+        scene.keys(&[NO_SPIN]);
+        scene.expect(&["SpinInvalidated", "SpinnerChanged"]);
+    });
+}
+
+#[test]
 fn a_throw_before_the_call_is_barred_by_discretion_and_can_not_stand() {
     spinner(|scene| {
         scene.keys(&[NO_SPIN]);

@@ -13,6 +13,7 @@ use crate::table::event::{
 use crate::table::game::Family;
 use crate::table::input::{Contact, Cover, DeviceKind};
 use crate::table::locks;
+use crate::table::seen::Signal;
 use crate::table::state::Count;
 use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{After, Phase, Ready};
@@ -152,7 +153,8 @@ pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Upt
             Course::CoveredTumbler | Course::DiceCup => None,
         },
     };
-    draft.seen.terminal.bell_at = rung.or(draft.seen.terminal.bell_at);
+    let heard = draft.now;
+    draft.seen.terminal.bell = rung.map(|at| Signal { at, heard }).or(draft.seen.terminal.bell);
     draft.record(source, Body::BetsClosed(closed));
     if draft.game.course() == Course::OpenTumbler {
         draft.base_taken();

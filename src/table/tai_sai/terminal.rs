@@ -6,6 +6,7 @@ use crate::table::event::{RoundHeldCause, RoundVoidedReason};
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::Mode;
 use crate::table::rejection;
+use crate::table::seen::Signal;
 use crate::table::state::ContactCount;
 use crate::table::tai_sai::game::Ground;
 use crate::table::tai_sai::held::Declared;
@@ -14,9 +15,6 @@ use crate::table::tai_sai::{Draft, held, play, tumbler};
 use crate::table::terminal::Missed;
 use crate::time::Uptime;
 use std::time::Duration;
-
-/// A bell that closes again within this time bounced.
-const BOUNCE: Duration = Duration::from_secs(1);
 
 /// A ring of the bell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,10 +63,10 @@ pub(crate) fn bell(draft: &mut Draft<'_>, at: Uptime, last_closed: Option<Uptime
     if draft.state.is_frozen() {
         return draft.notice(rejection::LOCKED);
     }
-    let bounced = |last: Uptime| at >= last && at.since(last) < BOUNCE;
+    let ring = Signal { at, heard: draft.now };
     match draft.phase() {
         // A bell that a round has been spun for since is a new one, however soon it comes.
-        Some(Phase::Ready(_)) if draft.seen.terminal.bell_at.is_some_and(bounced) => {}
+        Some(Phase::Ready(_)) if draft.seen.terminal.bell.is_some_and(|last| last.bounces_to(ring)) => {}
         Some(Phase::Ready(_)) => bell_in_ready(draft, at),
         Some(Phase::Tumbling(tumbling)) => bell_in_tumble(draft, &tumbling, at),
         Some(Phase::Betting(betting)) => {
@@ -214,7 +212,18 @@ pub(crate) fn no_spin_found(draft: &Draft<'_>) -> bool {
     let recorded = draft.state.no_spin;
     let count = draft.seen.terminal.count(Contact::NoSpinButton);
     let same_start = recorded.boot_id == count.boot_id;
-    count.closings > if same_start { recorded.closings } else { 0 }
+    if count.closings <= if same_start { recorded.closings } else { 0 } {
+        return false;
+    }
+    // What only bounced after the one that counted was not said again.
+    let closed = draft
+        .seen
+        .terminal
+        .contacts
+        .get(&Contact::NoSpinButton)
+        .and_then(|contact| contact.last_closed);
+    let bounced = |(last, at): (Signal, Uptime)| last.bounces_to(Signal { at, heard: last.heard });
+    !draft.seen.terminal.no_spin.zip(closed).is_some_and(bounced)
 }
 
 /// The dealer calls "no spin".
@@ -225,6 +234,10 @@ pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         Mode::Opening(_) => return,
         Mode::Open(_) => {}
     }
+    let said = Signal { at, heard: draft.now };
+    if draft.seen.terminal.has_said(said) {
+        return;
+    }
     let after_uncover = match draft.phase() {
         Some(Phase::Ready(_)) | None => return,
         Some(Phase::Tumbling(_) | Phase::Betting(_)) => false,
@@ -232,6 +245,7 @@ pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         Some(Phase::Landed(landed)) => landed.uncovered_at <= at,
         Some(Phase::Entered(_)) => true,
     };
+    draft.seen.terminal.no_spin = Some(said);
     if draft.state.is_frozen() || draft.state.is_held() {
         // Whether the round goes on is a supervisor's to say now.
         return draft.notice(rejection::LOCKED);

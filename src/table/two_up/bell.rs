@@ -7,6 +7,7 @@ use crate::table::event::{ResultSource, SpinInvalidatedReason};
 use crate::table::input::Contact;
 use crate::table::mode::Mode;
 use crate::table::rejection;
+use crate::table::seen::Signal;
 use crate::table::terminal::Missed;
 use crate::table::two_up::Draft;
 use crate::table::two_up::phase::Phase;
@@ -14,9 +15,6 @@ use crate::table::two_up::play::{self, Act, Authority, By};
 use crate::table::two_up::refusal::Cause;
 use crate::time::Uptime;
 use std::time::Duration;
-
-/// A bell that closes again within this time bounced.
-const BOUNCE: Duration = Duration::from_secs(1);
 
 /// What two clocks, related over a line, may differ by. A dealer who rings as soon as bets open is not to ring in vain.
 const TWO_CLOCKS: Duration = Duration::from_millis(300);
@@ -55,8 +53,8 @@ fn bounced(draft: &Draft<'_>, at: Uptime) -> bool {
         Phase::Betting(_) => true,
         Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => false,
     });
-    let last = draft.seen.terminal.bell_at;
-    !reopened && last.is_some_and(|last| at >= last && at.since(last) < BOUNCE)
+    let ring = Signal { at, heard: draft.now };
+    !reopened && draft.seen.terminal.bell.is_some_and(|last| last.bounces_to(ring))
 }
 
 /// The bell rang, live.
@@ -112,9 +110,20 @@ pub(crate) fn found(draft: &mut Draft<'_>, ring: Option<Ring>, missed: Missed) {
     }
 }
 
+/// "No spin" is said at this time: by the contact, or by the key and ENTER. Whether it is said anew: a contact that bounces, or contact
+/// and key for one spin, must not count as several invalid spins.
+pub(crate) fn says_no_spin(draft: &mut Draft<'_>, at: Uptime) -> bool {
+    let said = Signal { at, heard: draft.now };
+    let anew = !draft.seen.terminal.has_said(said);
+    if anew {
+        draft.seen.terminal.no_spin = Some(said);
+    }
+    anew
+}
+
 /// The "no spin" contact, live: as the key and ENTER.
-pub(crate) fn no_spin(draft: &mut Draft<'_>) {
-    if !counts(draft) {
+pub(crate) fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
+    if !counts(draft) || !says_no_spin(draft, at) {
         return;
     }
     let by = dealer(draft);

@@ -1,11 +1,12 @@
 //! What an entry of two keys means at a two-up table: the keys of the entry alone say what is meant. PURE.
 
 use crate::rules::two_up::Side;
-use crate::table::entry::{Refused, is_own_copy, spend_authority};
+use crate::table::entry::{Refused, is_own_copy, new_number, spend_authority};
 use crate::table::event::{ResultSource, SpinInvalidatedReason};
 use crate::table::input::{Key, Outcome, Replacement, TwoUpKey};
 use crate::table::rejection::{self, HOUSE};
 use crate::table::two_up::Draft;
+use crate::table::two_up::bell;
 use crate::table::two_up::law::Law;
 use crate::table::two_up::phase::{Course, Phase, Spinner, Undo};
 use crate::table::two_up::play::{self, Act, Authority, By};
@@ -151,6 +152,12 @@ pub(crate) fn enter(draft: &mut Draft<'_>, shown: &[Key]) -> Result<(), Refused>
         pressed: shown.iter().map(|key| key.number()).collect(),
         authority,
     };
+    if let (Act::Invalid(_), Some(said)) = (act, draft.seen.entry.running_key_at())
+        && !bell::says_no_spin(draft, said)
+    {
+        new_number(draft);
+        return Ok(());
+    }
     play::perform(draft, &by, act).map_err(|cause| cause.of_entry(&draft.game.law))?;
     if spends {
         spend_authority(draft);

@@ -79,8 +79,8 @@ impl Family for TwoUp {
         bell::bell(draft, at, last_closed);
     }
 
-    fn no_spin(draft: &mut Draft<'_>, _at: Uptime) {
-        bell::no_spin(draft);
+    fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
+        bell::no_spin(draft, at);
     }
 
     fn find(draft: &Draft<'_>, missed: Missed) -> Option<bell::Ring> {

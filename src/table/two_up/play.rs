@@ -14,6 +14,7 @@ use crate::table::event::{
 use crate::table::game::Play;
 use crate::table::input::{Contact, Outcome, Replacement};
 use crate::table::mode::Mode;
+use crate::table::seen::Signal;
 use crate::table::state::State;
 use crate::table::terminal::Missed;
 use crate::table::two_up::law::{Invalid, Law, Spun, Verdict};
@@ -162,7 +163,8 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
         run_out,
         counters: None,
     };
-    draft.seen.terminal.bell_at = rung.or(draft.seen.terminal.bell_at);
+    let heard = draft.now;
+    draft.seen.terminal.bell = rung.map(|at| Signal { at, heard }).or(draft.seen.terminal.bell);
     draft.record(by.source.clone(), Body::BetsClosed(closed));
     // Keys from before the bell can't count; the dealer begins with an empty readout.
     new_number(draft);

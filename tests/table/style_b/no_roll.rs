@@ -26,6 +26,28 @@ fn the_dealer_voids_until_the_entry() {
 }
 
 #[test]
+fn a_contact_that_bounces_voids_one_round_alone() {
+    play(|s| {
+        to_the_bell(s);
+        s.forget();
+        for _ in 0..3 {
+            s.no_spin();
+        }
+        s.expect_events(&[
+            "RoundVoided NOT_STATED chosen by:dealer round:1",
+            "RoundStarted round:2",
+            "BetsOpened round:2",
+        ]);
+        // Nor does what only bounced count when the terminal comes back.
+        s.offline(DeviceKind::Terminal);
+        s.wait(3000);
+        s.online(DeviceKind::Terminal);
+        s.wait(500);
+        s.expect_phase("betting");
+    });
+}
+
+#[test]
 fn after_the_entry_a_supervisor_decides() {
     play(|s| {
         to_the_entry(s, &[1, 3, 6]);

@@ -4,7 +4,7 @@ use super::{Form, Formed, NO_WAIT, Play};
 use crate::table::input::{Contact, ContactReport, DeviceIdentity, DeviceKind, DiceReading, LampReport, TumblerReport};
 use crate::table::seen::{
     Authority, Burst, EntrySeen, Flicker, LampsSeen, Link, Notice, OpeningSeen, Pressed, ReadoutSeen, Repeated, Seen,
-    TerminalSeen, TumblerSeen, Walk,
+    Signal, TerminalSeen, TumblerSeen, Walk,
 };
 use crate::table::state::{ContactCount, Count};
 
@@ -166,7 +166,8 @@ impl Formed for TerminalSeen {
         let TerminalSeen {
             contacts,
             boot_id,
-            bell_at,
+            bell,
+            no_spin,
         } = self;
         for report in contacts.values() {
             let ContactReport {
@@ -188,7 +189,9 @@ impl Formed for TerminalSeen {
             let asked = *contact == Contact::Bell && f.play == Play::BeforeBell;
             f.ages(*last_closed, if asked { 2_000 } else { NO_WAIT });
         }
-        f.ages(*bell_at, 1_000);
+        for signal in [bell, no_spin] {
+            f.ages(signal.map(|Signal { at, heard: _ }| at), 1_000);
+        }
     }
 }
 
