@@ -198,7 +198,7 @@ pub fn run(round: Round) -> Result<(), Failure> {
             if show.json {
                 print_json(&status::round(&view))
             } else {
-                print(&(status::describe_round(&view) + &status::describe_situation(&view)))
+                print(&status::show_round(&view))
             }
         }
         Command::Result(ResultArgs { faces, reason, acting }) => {

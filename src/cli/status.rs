@@ -84,9 +84,14 @@ pub fn round(view: &View) -> RoundSaid<'_> {
     }
 }
 
-/// The round, for a person.
+/// The round, the locks that stand and what can be done, for a person.
 #[must_use]
-pub fn describe_round(view: &View) -> String {
+pub fn show_round(view: &View) -> String {
+    let locks = describe_locks(view, Paint::Plain);
+    describe_round(view) + &locks + &describe_situation(view)
+}
+
+fn describe_round(view: &View) -> String {
     let state = &view.table.state;
     let mut text = String::new();
     if state.round_id == 0 {
@@ -196,8 +201,7 @@ fn describe_two_up(text: &mut String, game: &TwoUpView) {
 }
 
 /// What can be done now, and what happens by itself.
-#[must_use]
-pub fn describe_situation(view: &View) -> String {
+fn describe_situation(view: &View) -> String {
     let situation = &view.table.situation;
     let mut text = String::new();
     for possible in &situation.possible {
@@ -252,9 +256,7 @@ fn describe(view: &View, paint: Paint) -> String {
     for row in picture_of(view, paint) {
         line(&mut text, format_args!("  {row}"));
     }
-    for lock in &table.situation.locks {
-        line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
-    }
+    text.push_str(&describe_locks(view, paint));
     if table.situation.locks.is_empty() {
         line(&mut text, format_args!("no locks"));
     }
@@ -380,6 +382,15 @@ fn held(cause: &str, situation: &Situation) -> String {
         false => "",
     };
     format!("{what}. A supervisor lets the round go on (tablegate round resume){voids}")
+}
+
+/// The locks that stand, a line each.
+fn describe_locks(view: &View, paint: Paint) -> String {
+    let mut text = String::new();
+    for lock in &view.table.situation.locks {
+        line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
+    }
+    text
 }
 
 /// What a lock does, why it stands, and what ends it.
@@ -534,6 +545,8 @@ mod tests {
             assert!(text.contains(words), "{words:?} is not in\n{text}");
         }
         assert!(describe(&view, Paint::Colours).contains("\u{1b}[1;31mlocked"));
+        let round = show_round(&view);
+        assert!(round.contains("a supervisor said so (layout torn)"), "{round}");
     }
 
     #[test]

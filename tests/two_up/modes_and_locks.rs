@@ -189,3 +189,55 @@ fn nothing_is_accepted_while_the_table_is_closed() {
     assert!(scene.act(OperatorAct::Spinner { side: None }).is_err());
     scene.expect(&[]);
 }
+
+/// Everything that is said to be possible now.
+fn possible(scene: &Scene) -> Vec<(String, String)> {
+    let possible = scene.table.situation().possible;
+    possible.into_iter().map(|act| (act.command, act.text)).collect()
+}
+
+fn offers(scene: &Scene, command: &str) -> bool {
+    possible(scene).iter().any(|(offered, _)| offered == command)
+}
+
+fn says(scene: &Scene, words: &str) -> bool {
+    possible(scene).iter().any(|(_, text)| text.contains(words))
+}
+
+fn lock(scene: &mut Scene) {
+    let reason = "ring torn".to_owned();
+    scene.act(OperatorAct::Lock { reason }).unwrap();
+}
+
+#[test]
+fn a_lock_or_a_missing_terminal_offers_no_spinner() {
+    play(dice(), |scene| {
+        assert!(offers(scene, "round spinner"));
+        lock(scene);
+        assert!(!offers(scene, "round spinner") && offers(scene, "unlock") && offers(scene, "close"));
+        assert!(says(scene, "until the locks have ended"), "{:?}", possible(scene));
+    });
+    play(dice(), |scene| {
+        scene.lose(DeviceKind::Terminal);
+        assert!(!offers(scene, "round spinner"));
+        assert!(says(scene, "until the terminal answers"), "{:?}", possible(scene));
+    });
+}
+
+#[test]
+fn with_two_of_the_set_lost_a_new_set_is_offered_and_no_spinner() {
+    play(dice(), |scene| {
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        scene.bell();
+        scene.keys(&[OFF_TABLE, OFF_TABLE]);
+        assert!(offers(scene, "round no-more-bets"), "the spinner may keep the old set");
+        assert!(says(scene, "Complete the set"), "{:?}", possible(scene));
+        scene.spin(TAILS);
+        assert_eq!(scene.phase(), "select");
+        assert!(!offers(scene, "round spinner"));
+        assert!(says(scene, "Place a new set first"), "{:?}", possible(scene));
+        assert!(!says(scene, "Complete the set"), "{:?}", possible(scene));
+        scene.keys(&[NEW_SET]);
+        assert!(offers(scene, "round spinner"));
+    });
+}

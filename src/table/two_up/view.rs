@@ -7,6 +7,7 @@ use crate::table::readout::Standing;
 use crate::table::rejection;
 use crate::table::two_up::law::{LIGHTS, Law, is_lit};
 use crate::table::two_up::phase::{Behind, Course, Ended, Game, Lock, Phase, Spinner, Undo};
+use crate::table::two_up::set::{is_depleted, may_be_spun};
 use crate::table::two_up::{Look, lights};
 use crate::table::view::{Act, CLOSE, InPlay, Shown, TwoUpView};
 
@@ -119,17 +120,34 @@ const OVERRULE: Act = (
 );
 const CORRECT: Act = ("round correct", "Correct the result: the wrong key was pressed.");
 
+const NEW_SET_FIRST: Act = (
+    "round new-set",
+    "Place a new set first: too many of the old one are lost.",
+);
+
+/// What is said instead of offering a game while a lock or a missing terminal holds the next one back.
+const LOCKED: Act = (
+    "",
+    "The next game is held back: none begins until the locks have ended.",
+);
+const AWAY: Act = (
+    "",
+    "The next game is held back until the terminal answers: check its cable and power.",
+);
+
 fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
     if look.state.is_frozen() {
         return vec![("round resume", "Let the frozen table go on.")];
     }
+    let depleted = is_depleted(&look.game.law, course);
     let mut acts = match &course.phase {
         Phase::Select { run_out } => {
-            let mut acts = vec![SPINNER, CLOSE];
-            acts.extend(run_out.map(|_| RUN_OUT));
+            let mut acts = next_game(look, depleted, SPINNER);
+            acts.push(CLOSE);
+            acts.extend(run_out.and_then(|_| to_run_out(look, course)));
             acts
         }
-        Phase::Betting(game) => in_betting(&look.game.law, game),
+        Phase::Betting(game) => in_betting(&look.game.law, course, game),
         Phase::Closed { game, .. } => {
             let mut acts = vec![SPIN, INVALID, ("round off-table", "Dice went off the table.")];
             acts.extend(changes(&look.game.law, game));
@@ -140,10 +158,15 @@ fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
             ("round relieve", "The boxer spins until the wager is decided."),
         ],
         Phase::Decide { ended, run_out, .. } => match ended {
-            Ended::Won | Ended::Lost => vec![WAGER, STOPS, CLOSE],
+            Ended::Won | Ended::Lost => {
+                let mut acts = next_game(look, depleted && *ended == Ended::Lost, WAGER);
+                acts.extend([STOPS, CLOSE]);
+                acts
+            }
             Ended::OfDealer => {
-                let mut acts = vec![SPINNER, ("round spinner-stops", "The dealer stops spinning."), CLOSE];
-                acts.extend(run_out.map(|_| RUN_OUT));
+                let mut acts = next_game(look, depleted, SPINNER);
+                acts.extend([("round spinner-stops", "The dealer stops spinning."), CLOSE]);
+                acts.extend(run_out.and_then(|_| to_run_out(look, course)));
                 acts
             }
         },
@@ -156,15 +179,35 @@ fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
         Undo::Result { .. } => acts.push(CORRECT),
         Undo::Nothing | Undo::Early { .. } => {}
     }
-    if course.missing > 0 {
+    if course.missing > 0 && !acts.contains(&NEW_SET_FIRST) {
         acts.push(NEW_SET);
     }
     acts
 }
 
-fn in_betting(law: &Law, game: &Game) -> Vec<Act> {
+/// What begins the next game, or what has to be done before it.
+fn next_game(look: &Look<'_>, needs_new_set: bool, begins: Act) -> Vec<Act> {
+    let locked = !look.state.locks.is_empty();
+    let away = !look.state.is_online(DeviceKind::Terminal);
+    let before = [(needs_new_set, NEW_SET_FIRST), (locked, LOCKED), (away, AWAY)];
+    let before: Vec<Act> = before
+        .into_iter()
+        .filter_map(|(stands, act)| stands.then_some(act))
+        .collect();
+    if before.is_empty() { vec![begins] } else { before }
+}
+
+/// The bell of a run-out; with coins too many of the set may be lost for it.
+fn to_run_out(look: &Look<'_>, course: &Course) -> Option<Act> {
+    may_be_spun(&look.game.law, course, Spinner::Dealer)
+        .is_ok()
+        .then_some(RUN_OUT)
+}
+
+fn in_betting(law: &Law, course: &Course, game: &Game) -> Vec<Act> {
     let mut acts = match (game.spinner, game.wager) {
         (Spinner::Player, None) => vec![WAGER],
+        (spinner, _) if may_be_spun(law, course, spinner).is_err() => vec![NEW_SET_FIRST],
         (Spinner::Player | Spinner::Dealer | Spinner::TakenOver(_) | Spinner::RunOut(_), _) => vec![BELL],
     };
     if game.lock == Lock::Free {
