@@ -177,11 +177,14 @@ pub(crate) fn by_supervisor<F: Family>(draft: &mut Draft<'_, F>, person: &Person
         TableLockedKind::HoldNext,
         text,
     );
-    Ok("The next round is held back; this one finishes.".into())
+    Ok(match draft.state.round_id() {
+        0 => "The next round is held back.".into(),
+        _ => "The next round is held back; this one finishes.".into(),
+    })
 }
 
 /// What else a lock needs before a supervisor's word ends it.
-fn obstacle<F: Family>(draft: &Draft<'_, F>, lock: &Lock) -> Option<&'static str> {
+pub(crate) fn obstacle<F: Family>(draft: &Draft<'_, F>, lock: &Lock) -> Option<&'static str> {
     match lock.reason {
         TableLockedReason::Disk => Some("it ends by itself when there is room on the disk"),
         TableLockedReason::Configuration => {

@@ -124,9 +124,18 @@ fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &Operator
     }
 }
 
-/// The answer to an act of another game.
-pub(crate) fn not_here() -> Answer {
-    Err(refused("This is no act of the game at this table."))
+/// The answer to an act that belongs to other games.
+pub(crate) fn not_here(games: &str) -> Answer {
+    Err(refused(format!(
+        "This is no act of the game at this table: it belongs to {games}."
+    )))
+}
+
+/// The answer to an act of another game that has a counterpart in this one.
+pub(crate) fn instead(command: &str) -> Answer {
+    Err(refused(format!(
+        "This is no act of the game at this table: its counterpart is `tablegate {command}`."
+    )))
 }
 
 pub(crate) fn refused(text: impl Into<String>) -> Rejection {

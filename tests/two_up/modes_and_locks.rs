@@ -241,3 +241,62 @@ fn with_two_of_the_set_lost_a_new_set_is_offered_and_no_spinner() {
         assert!(offers(scene, "round spinner"));
     });
 }
+
+#[test]
+fn a_refusal_says_what_holds_the_next_game_back() {
+    let refused = |scene: &mut Scene| scene.act(OperatorAct::DealerSpins).unwrap_err();
+    play(dice(), |scene| {
+        lock(scene);
+        let text = refused(scene);
+        assert!(
+            text.contains("supervisor (ring torn)") && text.contains("`tablegate unlock`"),
+            "{text}"
+        );
+        assert!(!text.contains("terminal"), "{text}");
+    });
+    play(dice(), |scene| {
+        scene.lose(DeviceKind::Terminal);
+        let text = refused(scene);
+        assert!(
+            text.contains("the terminal does not answer") && !text.contains("lock"),
+            "{text}"
+        );
+    });
+}
+
+#[test]
+fn an_act_of_another_game_is_refused_with_its_counterpart_or_with_its_games() {
+    play(dice(), |scene| {
+        for (act, words) in [
+            (OperatorAct::Amend { faces: [1, 2, 3] }, "`tablegate round correct`"),
+            (
+                OperatorAct::EnterResult {
+                    faces: [1, 2, 3],
+                    reason: "terminal dead".into(),
+                },
+                "`tablegate round spin`",
+            ),
+            (OperatorAct::Void { reason: None }, "`tablegate round invalid`"),
+            (OperatorAct::Settle, "it belongs to tai-sai and sic-bo"),
+            (OperatorAct::Offer { seat: 3 }, "it belongs to tai-sai with a dice cup"),
+        ] {
+            let text = scene.act(act).unwrap_err();
+            assert!(text.contains(words), "{text}");
+        }
+    });
+}
+
+#[test]
+fn a_lock_between_games_does_not_speak_of_one_that_finishes() {
+    let reason = || OperatorAct::Lock {
+        reason: "ring torn".into(),
+    };
+    play(dice(), |scene| {
+        assert_eq!(scene.act(reason()).unwrap(), "The next round is held back.");
+    });
+    play(dice(), |scene| {
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        let text = scene.act(reason()).unwrap();
+        assert_eq!(text, "The next round is held back; this one finishes.");
+    });
+}

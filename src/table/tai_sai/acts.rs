@@ -11,7 +11,7 @@ use crate::table::event::{
 };
 use crate::table::game::Answer;
 use crate::table::input::{OperatorAct, Person};
-use crate::table::operator::{not_here, refused};
+use crate::table::operator::{instead, not_here, refused};
 use crate::table::rejection::Rejection;
 use crate::table::tai_sai::game::{Course, Ground};
 use crate::table::tai_sai::held::{Declared, Uncovered};
@@ -37,14 +37,14 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         OperatorAct::Resume => resume(draft, person),
         OperatorAct::WithdrawVoid => withdraw_void(draft, person),
         OperatorAct::Offer { seat } => offer(draft, person, *seat),
+        OperatorAct::Spin { .. } => instead("round result"),
+        OperatorAct::CorrectOutcome { .. } => instead("round amend"),
+        OperatorAct::Invalid { .. } => instead("round void"),
         OperatorAct::LightTestOutcome { .. }
         | OperatorAct::Spinner { .. }
         | OperatorAct::DealerSpins
         | OperatorAct::Continues { .. }
         | OperatorAct::NoMoreBets
-        | OperatorAct::Spin { .. }
-        | OperatorAct::CorrectOutcome { .. }
-        | OperatorAct::Invalid { .. }
         | OperatorAct::Overrule { .. }
         | OperatorAct::SpinnerStops
         | OperatorAct::Relieve
@@ -65,7 +65,7 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         | OperatorAct::AcceptDevice { .. }
         | OperatorAct::EnterTest
         | OperatorAct::LeaveTest
-        | OperatorAct::AcknowledgeAlert { .. } => not_here(),
+        | OperatorAct::AcknowledgeAlert { .. } => not_here("two-up"),
     }
 }
 

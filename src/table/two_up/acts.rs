@@ -6,14 +6,16 @@ use crate::table::due::round_ends;
 use crate::table::entry::new_number;
 use crate::table::event::{Body, ResultSource, RoundAbandoned, SpinInvalidatedReason};
 use crate::table::game::Answer;
-use crate::table::input::{DiceOff, LightSeen, OperatorAct, Person};
+use crate::table::input::{DeviceKind, DiceOff, LightSeen, OperatorAct, Person};
 use crate::table::locks;
-use crate::table::operator::{not_here, refused};
+use crate::table::operator::{instead, not_here, refused};
 use crate::table::rejection::Rejection;
+use crate::table::state;
 use crate::table::terminal::Missed;
 use crate::table::two_up::Draft;
 use crate::table::two_up::phase::{Lock, Phase, Spinner};
 use crate::table::two_up::play::{self, Act, Authority, By};
+use crate::table::two_up::refusal::Cause;
 use crate::table::two_up::{lights, opening};
 
 /// Does the act, or says why not.
@@ -59,15 +61,15 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         OperatorAct::Void { .. } => Err(refused(
             "There is no void in two-up: a spin is invalid (`tablegate round invalid`), or the game is finished.",
         )),
+        OperatorAct::EnterResult { .. } => instead("round spin"),
+        OperatorAct::Amend { .. } => instead("round correct"),
+        OperatorAct::StateVoidReason { .. } => instead("round invalid --reason CODE"),
+        OperatorAct::Offer { .. } => not_here("tai-sai with a dice cup"),
         OperatorAct::LightTestEntry { .. }
         | OperatorAct::SpinTumbler
-        | OperatorAct::EnterResult { .. }
-        | OperatorAct::Amend { .. }
-        | OperatorAct::StateVoidReason { .. }
         | OperatorAct::Settle
         | OperatorAct::Reopen
         | OperatorAct::WithdrawVoid
-        | OperatorAct::Offer { .. }
         // What every table has is done before it gets here.
         | OperatorAct::BeginOpening
         | OperatorAct::WalkLamps
@@ -82,7 +84,7 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         | OperatorAct::AcceptDevice { .. }
         | OperatorAct::EnterTest
         | OperatorAct::LeaveTest
-        | OperatorAct::AcknowledgeAlert { .. } => not_here(),
+        | OperatorAct::AcknowledgeAlert { .. } => not_here("tai-sai and sic-bo"),
     }
 }
 
@@ -115,10 +117,33 @@ fn running(draft: &Draft<'_>) -> Result<(), Rejection> {
 
 fn perform(draft: &mut Draft<'_>, person: &Person, act: Act, done: &str) -> Answer {
     running(draft)?;
-    play::perform(draft, &by(person), act).map_err(|cause| cause.of_command(&draft.game.law))?;
+    play::perform(draft, &by(person), act).map_err(|cause| refusal(draft, cause))?;
     // Keys that were pressed for what has been done by command are gone.
     new_number(draft);
     Ok(done.to_string())
+}
+
+/// Why not. What holds the next game back is named, with what ends it.
+fn refusal(draft: &Draft<'_>, cause: Cause) -> Rejection {
+    if cause != Cause::HeldBack {
+        return cause.of_command(&draft.game.law);
+    }
+    let mut why: Vec<String> = draft.state.locks.iter().map(|lock| standing(draft, lock)).collect();
+    if !draft.state.is_online(DeviceKind::Terminal) {
+        why.push("the terminal does not answer: check its cable and power".into());
+    }
+    refused(format!("The next game is held back: {}.", why.join("; ")))
+}
+
+fn standing(draft: &Draft<'_>, lock: &state::Lock) -> String {
+    let name = lock.reason.as_str_name();
+    let reason = words(&name.trim_start_matches("TABLE_LOCKED_REASON_").to_ascii_lowercase());
+    let details = match lock.text.trim_end_matches('.') {
+        "" => String::new(),
+        text => format!(" ({text})"),
+    };
+    let ends = locks::obstacle(draft, lock).unwrap_or("end it with `tablegate unlock` when it is rectified");
+    format!("a lock stands, {reason}{details}: {ends}")
 }
 
 /// A new spinner, or the wager of the one there is while it is free.
@@ -133,7 +158,7 @@ fn spinner(draft: &mut Draft<'_>, person: &Person, side: Side) -> Answer {
 
 fn no_more_bets(draft: &mut Draft<'_>, person: &Person) -> Answer {
     running(draft)?;
-    play::call(draft, &by(person), None, Missed::Live).map_err(|cause| cause.of_command(&draft.game.law))?;
+    play::call(draft, &by(person), None, Missed::Live).map_err(|cause| refusal(draft, cause))?;
     Ok("Bets are closed.".into())
 }
 

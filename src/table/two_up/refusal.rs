@@ -139,7 +139,7 @@ impl Cause {
                 "The spinner has to choose first: SPINNER STOPS to retire, RELIEVE to have the boxer spin."
             }
             Cause::NotOfThisGame => "This game has no such result or reason.",
-            Cause::HeldBack => "The next game is held back: a lock stands, or the terminal does not answer.",
+            Cause::HeldBack => "The next game is held back: `tablegate status` says by what.",
             Cause::NoOverruling => "Nobody overrules an invalid spin in this game.",
         }
     }
