@@ -220,3 +220,40 @@ fn a_quiet_table_waits_for_nothing() {
         assert_eq!(scene.table.deadline(), None);
     });
 }
+
+#[test]
+fn the_alert_names_the_lights_that_have_failed() {
+    fn alert(scene: &Scene) -> Option<String> {
+        let alerts = scene.table.situation().alerts;
+        alerts
+            .into_iter()
+            .find(|alert| alert.alert == "result_light_failed")
+            .map(|alert| alert.text)
+    }
+    fn report(scene: &mut Scene, light: &str, seen: LightSeen) {
+        let light = light.to_owned();
+        scene.act(OperatorAct::ReportLight { light, seen }).unwrap();
+    }
+    spinner(|scene| {
+        report(scene, "odds_1", LightSeen::Failed);
+        assert!(alert(scene).unwrap().contains("light odds_1 has failed"));
+        report(scene, "heads_2", LightSeen::Failed);
+        let both = alert(scene).unwrap();
+        assert!(both.contains("heads_2") && both.contains("odds_1"), "{both}");
+        report(scene, "odds_1", LightSeen::Works);
+        assert!(alert(scene).unwrap().contains("light heads_2 has failed"));
+        report(scene, "heads_2", LightSeen::Works);
+        assert_eq!(alert(scene), None);
+        for light in [
+            "heads_1", "heads_2", "heads_3", "tails_1", "tails_2", "tails_3", "odds_1", "odds_2", "odds_3", "odds_4",
+            "odds_5",
+        ] {
+            report(scene, light, LightSeen::Failed);
+        }
+        let events = scene.events.len();
+        scene.wait(20_000);
+        scene.lights_change();
+        scene.wait(20_000);
+        assert_eq!(scene.events.len(), events, "nothing is told again and again");
+    });
+}

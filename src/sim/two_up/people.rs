@@ -2,6 +2,7 @@
 
 use super::{Act, Game, Incident, Law, Outcome, Played, Turn, TwoUpDealer};
 use crate::rules::two_up::Side;
+use crate::rules::two_up_dice::Light;
 use crate::sim::dealer::{Answer, Stuck};
 use crate::sim::{Chance, StuckAt};
 use crate::wire::message::{Contact, Key, Level};
@@ -321,8 +322,10 @@ impl<'a> People<'a> {
         let Some(next) = after.lights().into_iter().find(|light| !lit.contains(light)) else {
             return;
         };
+        let named = Light::ALL.into_iter().find(|light| u32::from(light.bit()) == next);
+        let name = named.map_or_else(|| format!("light {next}"), |light| format!("light {}", light.name()));
         self.say(format!(
-            "light {next} has failed: a card will be shown in its place, and play goes on"
+            "{name} has failed: a card will be shown in its place, and play goes on"
         ))
         .await;
         self.dealer.lights.stick(next, StuckAt::Dark).await;

@@ -154,18 +154,26 @@ fn has_failed(draft: &Draft<'_>, light: &str) -> bool {
     draft.state.failed_lamps.contains_key(light)
 }
 
-/// The alert stands while a light is known to fail.
+/// The alert stands while a light is known to fail, and names those that are: it is raised anew when they change.
 fn told(draft: &mut Draft<'_>) {
-    if !draft.has_room(1) {
+    if !draft.has_room(2) {
         return;
     }
-    if draft.state.failed_lamps.is_empty() {
-        return alert::clear(draft, alert::Name::LightFailed);
+    let failed: Vec<&str> = draft.state.failed_lamps.keys().map(String::as_str).collect();
+    let text = match failed.as_slice() {
+        [] => return alert::clear(draft, alert::Name::LightFailed),
+        [light] => format!("Result light {light} has failed: show a card in its place; have it rectified."),
+        lights => format!(
+            "Result lights {} have failed: show cards in their place; have them rectified.",
+            lights.join(", ")
+        ),
+    };
+    let standing = draft.state.alerts.get(alert::Name::LightFailed.as_str());
+    // The state keeps the beginning of a text.
+    if standing.is_some_and(|standing| !text.starts_with(&standing.text)) {
+        alert::clear(draft, alert::Name::LightFailed);
     }
-    draft.raise(
-        alert::Name::LightFailed,
-        "A result light has failed: show a card in its place; have it rectified.",
-    );
+    draft.raise(alert::Name::LightFailed, text);
 }
 
 fn measured(draft: &mut Draft<'_>, course: &Course) {
