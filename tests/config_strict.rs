@@ -558,6 +558,14 @@ fn each_games_template_is_accepted_and_says_the_defaults() {
 
 fn the_template_is_accepted_and_says_the_defaults(play: Play) {
     let template = template(play);
+    let instance = play.instance();
+    assert!(template.contains(&format!("id = \"{instance}\"")), "{template}");
+    assert!(
+        template.contains(&format!("/var/lib/tablegate/{instance}\"")),
+        "{template}"
+    );
+    // The files that are at hand here are those of one table.
+    let template = template.replace(instance, "TS-07");
     let written = examined(&template, &[]);
     assert_eq!(written.problems, []);
     // With every line in, examples but for those that say so, the same values hold.
@@ -781,7 +789,7 @@ fn values_of_two_up_reach_the_table() {
         (Play::TriplePennyElectronic, Some(ShownBy::Electronic), 1),
         (Play::TriplePennyCards, Some(ShownBy::Cards), 1),
     ] {
-        let config = accepted(&template(play), &[]);
+        let config = accepted(&template(play).replace(play.instance(), "TS-07"), &[]);
         assert_eq!(config.ports.len(), devices, "{}", play.words());
         match (&config.gateway.game.game, display) {
             (GameConfig::TwoUpDice(game), None) => assert_eq!(game.first_three, FirstThree::ComesBack),
@@ -843,6 +851,7 @@ fn example_files_are_accepted() {
         if std::env::var_os("TABLEGATE_WRITE_DOCS").is_some() {
             std::fs::write(&path, template(play)).unwrap();
         }
+        assert_eq!(name, format!("{}.toml", play.instance()));
         let written = std::fs::read_to_string(&path).unwrap();
         assert_eq!(
             written,

@@ -1,6 +1,6 @@
 //! A commented file with every key, made from the table of keys: what it says is what the program does.
 
-use super::keys::{Absent, Key, Play, Presence, keys_of};
+use super::keys::{Absent, EXAMPLE, Key, Play, Presence, keys_of};
 use std::fmt::Write;
 
 /// The widest comment, in columns.
@@ -58,6 +58,7 @@ fn line(text: &mut String, key: &Key, play: Play, out: &str) {
         (None, Absent::Follows(rule)) => format!("# {name} = \"{rule}\""),
         (None, Absent::None(example)) => format!("# for example: {name} = {example}"),
     };
+    let written = written.replace(EXAMPLE, play.instance());
     // Writing to a String can't fail.
     let _ = writeln!(text, "{written}");
 }

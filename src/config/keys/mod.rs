@@ -4,7 +4,7 @@ mod every;
 mod sections;
 
 pub use every::KEYS;
-pub use sections::{GAMES, Play, Presence, REFUSED, SECTIONS, Section, Tables};
+pub use sections::{EXAMPLE, GAMES, Play, Presence, REFUSED, SECTIONS, Section, Tables};
 
 use sections::FEWER;
 

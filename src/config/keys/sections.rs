@@ -122,11 +122,26 @@ impl Play {
         }
     }
 
+    /// The instance that its template is of, as of the example in `deploy/`: "TU-01".
+    #[must_use]
+    pub fn instance(self) -> &'static str {
+        match self {
+            Play::TaiSaiA => EXAMPLE,
+            Play::TaiSaiB => "TS-08",
+            Play::SicBoCovered | Play::SicBoOpen => "SB-01",
+            Play::TwoUpDice => "TU-01",
+            Play::TriplePennyLights | Play::TriplePennyElectronic | Play::TriplePennyCards => "TP-01",
+        }
+    }
+
     /// The sections that its file has or may have.
     pub fn sections(self) -> impl Iterator<Item = &'static Section> {
         SECTIONS.iter().filter(move |section| section.presence(self).is_some())
     }
 }
+
+/// The instance that the examples of the keys are of.
+pub const EXAMPLE: &str = "TS-07";
 
 /// The word that a key is when nobody writes it.
 fn default_word(path: &str) -> Option<&'static str> {
