@@ -11,6 +11,7 @@ use crate::table::input::{Contact, DeviceKind, Person, Role};
 use crate::table::rejection::{Code, Rejection};
 use crate::table::seen::{Notice, Seen};
 use crate::table::state::{ContactCount, Count, Envelope, State};
+use crate::table::terminal::Missed;
 use crate::table::{Decision, TableConfig, alert};
 use crate::time::Uptime;
 use std::borrow::Cow;
@@ -40,6 +41,13 @@ pub(crate) struct Draft<'a, F> {
 pub(crate) struct Source {
     pub(crate) actor: Option<Actor>,
     pub(crate) device: Option<DeviceRef>,
+}
+
+/// When a bell rang, as `BetsClosed` carries it; 0 is not known.
+pub(crate) struct Rang {
+    pub(crate) while_away: bool,
+    pub(crate) bets_open_ms: u32,
+    pub(crate) rung_us_before: u64,
 }
 
 impl<'a, F: Family> Draft<'a, F> {
@@ -197,6 +205,37 @@ impl<'a, F: Family> Draft<'a, F> {
         self.seen.terminal.contacts.keys().map(count).collect()
     }
 
+    /// Milliseconds from `earlier` to `later`, as events carry them; 0, not measured, when they began in an earlier run: no clock
+    /// went on from there.
+    pub(crate) fn measured(&self, earlier: Uptime, later: Uptime) -> u32 {
+        match earlier <= self.seen.run_began {
+            true => 0,
+            false => millis(earlier, later),
+        }
+    }
+
+    /// What is known of when a bell rang, for bets that opened then; `None`: somebody's word stands for it now.
+    pub(crate) fn rang(&self, opened_at: Uptime, rung: Option<Uptime>, missed: Missed) -> Rang {
+        // Times before the run are related to its start.
+        let before_this_run = rung == Some(Uptime::ZERO);
+        let while_away = missed == Missed::WhileAway || before_this_run;
+        match rung {
+            Some(at) if before_this_run || (while_away && at >= self.now) => Rang {
+                while_away,
+                bets_open_ms: 0,
+                rung_us_before: 0,
+            },
+            Some(_) | None => {
+                let at = rung.unwrap_or(self.now);
+                Rang {
+                    while_away,
+                    bets_open_ms: self.measured(opened_at, at),
+                    rung_us_before: micros(at, self.now),
+                }
+            }
+        }
+    }
+
     /// The bell as events record it.
     pub(crate) fn bell(&self) -> ContactCount {
         self.seen.terminal.count(Contact::Bell)
@@ -255,7 +294,7 @@ fn actor(kind: ActorKind) -> Actor {
 }
 
 /// Milliseconds from `earlier` to `later`, as events carry them; 0 when they are the other way round.
-pub(crate) fn millis(earlier: Uptime, later: Uptime) -> u32 {
+fn millis(earlier: Uptime, later: Uptime) -> u32 {
     u32::try_from(later.since(earlier).as_millis()).unwrap_or(u32::MAX)
 }
 

@@ -8,6 +8,7 @@ use crate::table::{alert, locks};
 
 /// The daemon is up: the state is folded, `GatewayStarted` applied.
 pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
+    draft.seen.run_began = draft.now;
     // These are judged anew: whoever raised them does so again.
     locks::end_by_itself(draft, TableLockedReason::Digest, TableLockedKind::Freeze);
     locks::end_by_itself(draft, TableLockedReason::Disk, TableLockedKind::HoldNext);

@@ -28,6 +28,8 @@ pub struct Seen {
     pub(crate) opening: OpeningSeen,
     /// The connection that Test or the opening belongs to.
     pub(crate) owner: Option<u64>,
+    /// When this run of the table began: what lies before belongs to an earlier one.
+    pub(crate) run_began: Uptime,
     /// One decision had no room for everything that is due: the next one goes on at once.
     pub(crate) unfinished: bool,
     /// When the last input came: nothing is due earlier.

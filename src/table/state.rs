@@ -4,7 +4,7 @@
 
 use crate::table::checkpoint;
 use crate::table::event::{
-    Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
+    BetsClosed, Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
     TableLockedReason,
 };
 use crate::table::game::{self, Play};
@@ -12,6 +12,7 @@ use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
 use crate::time::Uptime;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// Bytes of a text that the state keeps, of an alert, a lock or a check. The event has it whole.
 const MOST_KEPT: usize = 120;
@@ -114,6 +115,14 @@ pub(crate) struct Envelope<'a> {
     pub(crate) at: Uptime,
     pub(crate) round_id: u64,
     pub(crate) device: Option<&'a DeviceRef>,
+}
+
+/// When the bell rang that closed bets; the start of time when that isn't known: it was rung before the table was back.
+pub(crate) fn rung_at(envelope: Envelope<'_>, closed: &BetsClosed) -> Uptime {
+    if closed.while_away && !closed.implied && closed.rung_us_before == 0 {
+        return Uptime::ZERO;
+    }
+    envelope.at - Duration::from_micros(closed.rung_us_before)
 }
 
 impl State {

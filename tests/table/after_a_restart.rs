@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, config, config_with, play, play_with, technician};
 use tablegate::rules::tai_sai::Layout;
-use tablegate::table::event::{Mode, RoundHeldCause, TableLockedKind, TableLockedReason};
+use tablegate::table::event::{Body, Mode, RoundHeldCause, TableLockedKind, TableLockedReason};
 use tablegate::table::input::{Contact, Cover, DeviceKind, Motion, OperatorAct};
 
 mod rows;
@@ -382,6 +382,59 @@ fn a_spin_that_lasts_over_the_start_of_betting_holds_it() {
         s.spin_ends(1);
         s.wait(1000);
         resume(s);
+        s.expect_phase("betting");
+        rest_of_the_round(s);
+    });
+}
+
+#[test]
+fn times_that_began_before_it_are_not_measured() {
+    play(|s| {
+        s.reach_betting();
+        s.wait(4000);
+        s.restart_while(ring);
+        let closed = s.newest(|body| match body {
+            Body::BetsClosed(b) => Some((b.while_away, b.bets_open_ms, b.rung_us_before)),
+            _ => None,
+        });
+        assert_eq!(closed, (true, 0, 0));
+        s.wait(1000);
+        s.uncover();
+        let to_uncover = s.newest(|body| match body {
+            Body::DiceUncovered(b) => Some(b.bell_to_uncover_ms),
+            _ => None,
+        });
+        assert_eq!(to_uncover, 0, "the bell was rung before the run");
+        s.restart();
+        s.wait(1000);
+        s.key_in(&[2, 4, 5]);
+        let to_entry = s.newest(|body| match body {
+            Body::ResultEntered(b) => Some(b.uncover_to_entry_ms),
+            _ => None,
+        });
+        assert_eq!(to_entry, 0, "the cover went off before the run");
+        s.restart();
+        s.wait(1000);
+        let to_lamps = s.newest(|body| match body {
+            Body::LayoutLit(b) => Some(b.entry_to_lamps_ms),
+            _ => None,
+        });
+        assert_eq!(to_lamps, 0, "it was entered before the run");
+    });
+}
+
+#[test]
+fn bets_wait_for_a_terminal_whose_bell_may_have_been_rung_before_them() {
+    play(|s| {
+        s.spin(3);
+        s.offline(DeviceKind::Terminal);
+        ring(s);
+        s.wait(6000);
+        s.expect_phase("tumbling");
+        s.online(DeviceKind::Terminal);
+        s.wait(6000);
+        s.expect_phase("betting");
+        s.restart();
         s.expect_phase("betting");
         rest_of_the_round(s);
     });

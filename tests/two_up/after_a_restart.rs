@@ -72,6 +72,66 @@ fn a_bell_that_was_rung_while_away_counts() {
     });
 }
 
+/// Bets were open, rung before, how long before the event; then from the call to the result.
+fn times(scene: &Scene) -> (u32, u64, u32) {
+    let (open, rung) = scene.last(|body| match body {
+        Body::BetsClosed(closed) => Some((closed.bets_open_ms, closed.rung_us_before)),
+        _ => None,
+    });
+    let result = scene.last(|body| match body {
+        Body::SpinResulted(resulted) => Some(resulted.call_to_result_ms),
+        _ => None,
+    });
+    (open, rung, result)
+}
+
+#[test]
+fn times_that_began_before_it_are_not_measured() {
+    spinner(|scene| {
+        scene.restart_while(|scene| {
+            scene.contact(Contact::Bell, true);
+            scene.contact(Contact::Bell, false);
+        });
+        scene.wait(600);
+        scene.keys(&[ODDS]);
+        assert_eq!(times(scene), (0, 0, 0));
+        // The call was in the run before.
+        scene.bell();
+        scene.restart();
+        scene.wait(600);
+        scene.keys(&[ODDS]);
+        assert_eq!(times(scene).2, 0);
+        // And in one run they are.
+        scene.bell();
+        scene.wait(600);
+        scene.keys(&[ODDS]);
+        let (open, _, result) = times(scene);
+        assert!(open > 0 && result >= 600, "{open} {result}");
+    });
+}
+
+#[test]
+fn a_bell_that_may_be_older_than_the_bets_does_not_close_them() {
+    spinner(|scene| {
+        scene.bell();
+        scene.lose(DeviceKind::Terminal);
+        scene.wait(1000);
+        scene.contact(Contact::Bell, true);
+        scene.contact(Contact::Bell, false);
+        scene.wait(3000);
+        scene.act(OperatorAct::Spin { outcome: Outcome::Odds }).unwrap();
+        assert_eq!(scene.phase(), "betting");
+        scene.forget();
+        scene.restart();
+        scene.greet(DeviceKind::Terminal);
+        scene.expect(&[]);
+        assert_eq!(scene.phase(), "betting");
+        // The dealer rings again.
+        scene.bell();
+        assert_eq!(scene.phase(), "closed");
+    });
+}
+
 #[test]
 fn without_one_bets_stay_open() {
     spinner(|scene| {

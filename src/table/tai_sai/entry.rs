@@ -2,7 +2,7 @@
 
 use crate::rules::citation::{Citation, nz_div_9};
 use crate::rules::tai_sai::{self, Style};
-use crate::table::draft::{Source, millis};
+use crate::table::draft::Source;
 use crate::table::entry::{Refused, is_own_copy, new_number, reject_because, spend_authority};
 use crate::table::event::{Body, ResultAmended, ResultEntered, ResultSource, RoundHeldCause};
 use crate::table::input::{Cover, DeviceKind, Key};
@@ -229,8 +229,10 @@ pub(crate) struct Accepted {
 /// The result is entered.
 pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
     let (uncover_to_entry_ms, bell_to_entry_ms) = match draft.state.phase() {
-        Some(Phase::Landed(landed)) => (millis(landed.uncovered_at, draft.now), 0),
-        Some(Phase::Closed(shut)) if draft.game.course() == Course::DiceCup => (0, millis(shut.closed_at, draft.now)),
+        Some(Phase::Landed(landed)) => (draft.measured(landed.uncovered_at, draft.now), 0),
+        Some(Phase::Closed(shut)) if draft.game.course() == Course::DiceCup => {
+            (0, draft.measured(shut.closed_at, draft.now))
+        }
         Some(Phase::Closed(_) | Phase::Ready(_) | Phase::Tumbling(_) | Phase::Betting(_) | Phase::Entered(_))
         | None => {
             return;

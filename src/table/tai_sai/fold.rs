@@ -10,7 +10,9 @@ use crate::table::event::{
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Mode};
-use crate::table::state::{ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of};
+use crate::table::state::{
+    ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of, rung_at,
+};
 use crate::table::tai_sai::game::Course;
 use crate::table::tai_sai::phase::{
     After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling, link_broke,
@@ -106,7 +108,7 @@ pub(crate) fn bets_closed(state: &mut State, envelope: Envelope<'_>, closed: &Be
         }
         Some(Phase::Closed(BetsShut {
             round,
-            closed_at: envelope.at - Duration::from_micros(closed.rung_us_before),
+            closed_at: rung_at(envelope, closed),
             open,
         }))
     });
@@ -117,7 +119,11 @@ pub(crate) fn dice_uncovered(state: &mut State, envelope: Envelope<'_>, uncovere
         let Phase::Closed(shut) = phase else { return None };
         Some(Phase::Landed(Landed {
             round: shut.round.clone(),
-            uncovered_at: envelope.at - Duration::from_micros(uncovered.off_us_before),
+            uncovered_at: match (uncovered.implied, uncovered.off_us_before) {
+                // Some time after the bell: every key since then counts.
+                (true, 0) => Uptime::ZERO,
+                (_, before) => envelope.at - Duration::from_micros(before),
+            },
         }))
     });
 }

@@ -3,7 +3,7 @@
 //! The gateway never voids on a signal that it may have missed or misread: then the round is held, and a supervisor decides.
 
 use crate::table::alert;
-use crate::table::draft::{Source, micros, millis};
+use crate::table::draft::{Source, micros};
 use crate::table::due;
 use crate::table::entry;
 use crate::table::event::{
@@ -140,13 +140,13 @@ pub(crate) fn close_bets(draft: &mut Draft<'_>, source: Source, rung: Option<Upt
     let Some(Phase::Betting(betting)) = draft.phase() else {
         return;
     };
-    let at = rung.unwrap_or(draft.now);
+    let rang = draft.rang(betting.opened_at, rung, missed);
     let closed = BetsClosed {
         implied: rung.is_none(),
-        while_away: missed == Missed::WhileAway,
+        while_away: rang.while_away,
         bell: Some(draft.bell().named(Contact::Bell)),
-        bets_open_ms: millis(betting.opened_at, at),
-        rung_us_before: micros(at, draft.now),
+        bets_open_ms: rang.bets_open_ms,
+        rung_us_before: rang.rung_us_before,
         run_out: false,
         counters: match draft.game.course() {
             Course::OpenTumbler => draft.counters(),
@@ -180,11 +180,15 @@ pub(crate) fn uncover(draft: &mut Draft<'_>, source: Source, how: Uncovered) {
     let uncovered = DiceUncovered {
         implied: how == Uncovered::Implied,
         while_away: how == Uncovered::Seen(Missed::WhileAway),
-        bell_to_uncover_ms: millis(shut.closed_at, off_at),
+        bell_to_uncover_ms: draft.measured(shut.closed_at, off_at),
         read_faces: tumbler::reading(draft)
             .map(|faces| faces.map(u32::from).to_vec())
             .unwrap_or_default(),
-        off_us_before: micros(off_at, draft.now),
+        off_us_before: match how {
+            // The bell of an earlier run stands for it.
+            Uncovered::Implied if off_at <= draft.seen.run_began => 0,
+            Uncovered::Implied | Uncovered::Seen(_) | Uncovered::AtRest => micros(off_at, draft.now),
+        },
         at_rest: how == Uncovered::AtRest,
     };
     draft.seen.tumbler.exposed_at = None;

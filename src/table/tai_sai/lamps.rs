@@ -2,7 +2,7 @@
 //!
 //! `lit` as measured is judged, a while after the picture was acknowledged; what merely repeats the command proves nothing.
 
-use crate::table::draft::{Source, millis};
+use crate::table::draft::Source;
 use crate::table::entry::Which;
 use crate::table::event::{
     Area, Body, LampFailed, LampRestored, LayoutLit, TableLocked, TableLockedKind, TableLockedReason,
@@ -120,7 +120,7 @@ pub(crate) fn judge(draft: &mut Draft<'_>) {
     {
         let lit = LayoutLit {
             areas: entered.areas.clone(),
-            entry_to_lamps_ms: millis(entered.entered_at, draft.now),
+            entry_to_lamps_ms: draft.measured(entered.entered_at, draft.now),
         };
         let source = draft.device_itself(DeviceKind::LayoutLamps);
         draft.record(source, Body::LayoutLit(lit));

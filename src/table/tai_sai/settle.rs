@@ -1,6 +1,6 @@
 //! Settlement: by the dealer's press, by a supervisor's word, or by the cover until a supervisor says otherwise. PURE.
 
-use crate::table::draft::{Source, millis};
+use crate::table::draft::Source;
 use crate::table::due::round_ends;
 use crate::table::event::{Body, RoundSettled};
 use crate::table::input::{Cover, DeviceKind};
@@ -82,7 +82,7 @@ fn settle(draft: &mut Draft<'_>, source: Source, entered: &Entered, how: How) {
     let settled = RoundSettled {
         implied: how == How::ByCover,
         provisional: how == How::ByCover,
-        lamps_to_settled_ms: millis(entered.lamps_settled_at.unwrap_or(entered.entered_at), draft.now),
+        lamps_to_settled_ms: draft.measured(entered.lamps_settled_at.unwrap_or(entered.entered_at), draft.now),
         base: tumbler::base(draft),
     };
     draft.record(source, Body::RoundSettled(settled));

@@ -90,9 +90,11 @@ pub(crate) fn find(draft: &Draft<'_>, missed: Missed) -> Option<Ring> {
     let recorded = if same_start { course.bell.closings } else { 0 };
     let counts = bell.closings > recorded
         && match last_closed {
+            // From before this run, as bets are, and nobody knows what came first: the dealer rings again.
+            Some(Uptime::ZERO) if course.bell_unheard => false,
             Some(at) => at + TWO_CLOCKS >= course.opened_at,
             // A terminal that started after bets opened, and whose bell is heard now, was rung now.
-            None => same_start || missed == Missed::Live,
+            None => (same_start && !course.bell_unheard) || missed == Missed::Live,
         };
     counts.then_some(Ring { at: last_closed })
 }

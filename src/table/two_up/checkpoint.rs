@@ -60,6 +60,7 @@ pub(crate) fn course_out(course: &Course) -> TwoUpCheckpoint {
         undo_closed_at_us: undo_closed_at.map_or(0, |at| at.as_micros()),
         undo_off: u32::from(off),
         opened_at_us: course.opened_at.as_micros(),
+        bell_unheard: course.bell_unheard,
     }
 }
 
@@ -99,6 +100,7 @@ pub(crate) fn course_in(checkpoint: &TwoUpCheckpoint) -> Course {
         },
         bell: checkpoint.bell.as_ref().map(Into::into).unwrap_or_default(),
         opened_at: Uptime::from_micros(checkpoint.opened_at_us),
+        bell_unheard: checkpoint.bell_unheard,
         undo: match checkpoint.undo() {
             TwoUpUndo::Unspecified => Undo::Nothing,
             TwoUpUndo::Early => Undo::Early {

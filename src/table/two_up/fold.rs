@@ -12,13 +12,12 @@ use crate::table::event::{
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind, Outcome};
 use crate::table::mode::Mode;
-use crate::table::state::{ContactCount, Envelope, LastVoid, State, contact_in, device_of};
+use crate::table::state::{ContactCount, Envelope, LastVoid, State, contact_in, device_of, rung_at};
 use crate::table::two_up::law::is_lit;
 use crate::table::two_up::phase::{
     Behind, Course, Ended, Game, Keeper, Lock, Phase, Results, Spinner, TakeOver, Tally, Undo,
 };
 use crate::time::Uptime;
-use std::time::Duration;
 
 /// Lost dice (coins) from which a set is depleted: what a keeper's right begins with.
 const DEPLETED: u8 = 2;
@@ -45,9 +44,25 @@ fn small(count: u32) -> u8 {
     u8::try_from(count).unwrap_or(u8::MAX)
 }
 
+/// The terminal when bets open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Terminal {
+    Online,
+    Away,
+}
+
+fn terminal(state: &State) -> Terminal {
+    if state.is_online(DeviceKind::Terminal) {
+        Terminal::Online
+    } else {
+        Terminal::Away
+    }
+}
+
 impl Course {
-    fn bets_open(&mut self, at: Uptime, bell: Option<&Closings>) {
+    fn bets_open(&mut self, at: Uptime, bell: Option<&Closings>, terminal: Terminal) {
         self.opened_at = at;
+        self.bell_unheard = terminal == Terminal::Away;
         if let Some(bell) = bell {
             self.bell = bell.into();
         }
@@ -73,6 +88,7 @@ pub(crate) fn round_of(state: &State, course: &Course, body: &Body) -> Option<u6
 
 pub(crate) fn spinner_selected(state: &mut State, envelope: Envelope<'_>, selected: &SpinnerSelected) {
     state.last_round = state.last_round.max(envelope.round_id);
+    let terminal = terminal(state);
     step(state, |course| {
         match &course.phase {
             Phase::Select { .. } => {}
@@ -80,7 +96,7 @@ pub(crate) fn spinner_selected(state: &mut State, envelope: Envelope<'_>, select
             Phase::Closed { game, .. } if matches!(game.spinner, Spinner::RunOut(_)) => {}
             Phase::Betting(_) | Phase::Closed { .. } | Phase::Choice(_) | Phase::Decide { .. } => return None,
         }
-        course.bets_open(envelope.at, selected.bell.as_ref());
+        course.bets_open(envelope.at, selected.bell.as_ref(), terminal);
         course.undo = Undo::Nothing;
         course.shown.next_game(&course.game);
         course.phase = Phase::Betting(Game {
@@ -98,6 +114,7 @@ pub(crate) fn spinner_selected(state: &mut State, envelope: Envelope<'_>, select
 
 pub(crate) fn spinner_wager_placed(state: &mut State, envelope: Envelope<'_>, placed: &SpinnerWagerPlaced) {
     state.last_round = state.last_round.max(envelope.round_id);
+    let terminal = terminal(state);
     step(state, |course| {
         let mut game = match &course.phase {
             Phase::Betting(game) => game.clone(),
@@ -119,7 +136,7 @@ pub(crate) fn spinner_wager_placed(state: &mut State, envelope: Envelope<'_>, pl
             Phase::Select { .. } | Phase::Closed { .. } | Phase::Choice(_) => return None,
         };
         game.wager = Some(side_in(placed.side())?);
-        course.bets_open(envelope.at, placed.bell.as_ref());
+        course.bets_open(envelope.at, placed.bell.as_ref(), terminal);
         course.undo = Undo::Nothing;
         course.phase = Phase::Betting(game);
         Some(())
@@ -142,13 +159,14 @@ pub(crate) fn bets_closed(state: &mut State, envelope: Envelope<'_>, closed: &Be
         course.undo = Undo::Nothing;
         course.phase = Phase::Closed {
             game,
-            closed_at: envelope.at - Duration::from_micros(closed.rung_us_before),
+            closed_at: rung_at(envelope, closed),
         };
         Some(())
     });
 }
 
 pub(crate) fn spin_resulted(state: &mut State, envelope: Envelope<'_>, resulted: &SpinResulted) {
+    let terminal = terminal(state);
     step(state, |course| {
         let shown = Results {
             outcome: Outcome::from_event(resulted.outcome()),
@@ -159,7 +177,7 @@ pub(crate) fn spin_resulted(state: &mut State, envelope: Envelope<'_>, resulted:
             cards: Vec::new(),
             since: envelope.at,
         };
-        course.bets_open(envelope.at, resulted.bell.as_ref());
+        course.bets_open(envelope.at, resulted.bell.as_ref(), terminal);
         spun(course, shown)
     });
 }
@@ -192,6 +210,7 @@ fn spun(course: &mut Course, shown: Results) -> Option<()> {
 }
 
 pub(crate) fn spin_invalidated(state: &mut State, envelope: Envelope<'_>, invalidated: &SpinInvalidated) {
+    let terminal = terminal(state);
     step(state, |course| {
         let (game, undo) = match &course.phase {
             Phase::Closed { game, closed_at } => (
@@ -219,7 +238,7 @@ pub(crate) fn spin_invalidated(state: &mut State, envelope: Envelope<'_>, invali
             Spinner::Dealer | Spinner::TakenOver(_) => Phase::Betting(game),
         };
         course.undo = undo;
-        course.bets_open(envelope.at, invalidated.bell.as_ref());
+        course.bets_open(envelope.at, invalidated.bell.as_ref(), terminal);
         Some(())
     });
 }

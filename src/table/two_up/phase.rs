@@ -23,6 +23,8 @@ pub(crate) struct Course {
     pub(crate) keeps_old_set: Option<Keeper>,
     /// The bell as recorded when bets opened: one that has closed more often since was rung.
     pub(crate) bell: ContactCount,
+    /// The terminal was away when bets opened: how often its bell had closed by then isn't known.
+    pub(crate) bell_unheard: bool,
     /// When bets opened: a bell before it doesn't count. After a restart: the start of the run.
     pub(crate) opened_at: Uptime,
     /// What can still be taken back.

@@ -4,7 +4,7 @@
 
 use crate::rules::two_up::Side;
 use crate::table::MisKeyed;
-use crate::table::draft::{Source, micros, millis};
+use crate::table::draft::Source;
 use crate::table::due::round_ends;
 use crate::table::entry::new_number;
 use crate::table::event::{
@@ -153,13 +153,13 @@ pub(crate) fn call(draft: &mut Draft<'_>, by: &By, rung: Option<Uptime>, missed:
         Phase::Closed { .. } => return Err(Cause::BetsClosed),
         Phase::Choice(_) => return Err(Cause::ChoicePending),
     };
-    let at = rung.unwrap_or(draft.now);
+    let rang = draft.rang(course.opened_at, rung, missed);
     let closed = BetsClosed {
         implied: false,
-        while_away: missed == Missed::WhileAway,
+        while_away: rang.while_away,
         bell: Some(draft.bell().named(Contact::Bell)),
-        bets_open_ms: millis(course.opened_at, at),
-        rung_us_before: micros(at, draft.now),
+        bets_open_ms: rang.bets_open_ms,
+        rung_us_before: rang.rung_us_before,
         run_out,
         counters: None,
     };
@@ -212,7 +212,7 @@ fn resulted(draft: &mut Draft<'_>, by: &By, game: &Game, closed_at: Uptime, spun
         source: by.how as i32,
         pressed: by.pressed.clone(),
         bell: Some(draft.bell().named(Contact::Bell)),
-        call_to_result_ms: millis(closed_at, draft.now),
+        call_to_result_ms: draft.measured(closed_at, draft.now),
     };
     draft.record(by.source.clone(), Body::SpinResulted(resulted));
     follows(draft, game, spun);

@@ -80,6 +80,8 @@ impl Formed for Seen {
             owner,
             unfinished,
             latest: _,
+            // It decides what is measured, nothing else.
+            run_began: _,
             door_reported,
             seal_reported,
             faults,

@@ -14,6 +14,7 @@ impl Formed for Course {
             missing,
             keeps_old_set,
             bell,
+            bell_unheard,
             opened_at,
             undo,
         } = self;
@@ -23,6 +24,7 @@ impl Formed for Course {
         missing.form(f);
         f.byte(keeps_old_set.map_or(9, |keeper| keeper as u8));
         f.contact(Contact::Bell, *bell);
+        bell_unheard.form(f);
         f.age(*opened_at, if f.bell_matters() { 2_000 } else { 0 });
         match undo {
             Undo::Nothing => f.byte(0),
