@@ -54,7 +54,8 @@ enum Command {
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
-    /// Close the table: between rounds, or before "no more bets" (the round is abandoned, bets go back).
+    /// Close the table: between rounds, or before "no more bets" (the round is abandoned, bets go back). In two-up: between games, or
+    /// before the game's first "no more bets"; later the spinner's wager has to be decided first.
     #[command(after_help = "Example:\n  tablegate close")]
     Close(daemon::Acting),
     Round(round::Round),

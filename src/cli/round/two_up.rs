@@ -31,7 +31,7 @@ pub enum Command {
     #[command(after_help = "Example:\n  tablegate round correct tails")]
     Correct(Outcome),
     /// Two-up: "no spin": nothing of the spin counts (Qld 2004 sch 13 s20, Qld 1998 s477).
-    #[command(after_help = "Examples:\n  tablegate round invalid\n  tablegate round invalid --reason off_table")]
+    #[command(after_help = invalid_help())]
     Invalid(Invalid),
     /// Two-up with dice: the "no spin" directly before was an error, the spin stands with this result (sch 13 s20(4)).
     #[command(after_help = "Example:\n  tablegate round overrule odds")]
@@ -152,21 +152,34 @@ fn outcome(name: &str) -> Result<OutcomeName, String> {
 
 /// A reason by its code; the error lists those of each game with their text.
 fn reason(code: &str) -> Result<&'static str, String> {
-    if let Some(known) = INVALID_REASONS.into_iter().find(|known| *known == code) {
-        return Ok(known);
+    match INVALID_REASONS.into_iter().find(|known| *known == code) {
+        Some(known) => Ok(known),
+        None => Err(format!(
+            "a spin can be invalid for these reasons:\n{}",
+            invalid_reasons()
+        )),
     }
-    let line = |code: &str, text: &str| format!("  {code:20}  {text}\n");
-    let dice: String = two_up_dice::InvalidReason::ALL
-        .into_iter()
-        .map(|reason| line(reason.code(), reason.text()))
-        .collect();
-    let coins: String = triple_penny::InvalidReason::ALL
-        .into_iter()
-        .map(|reason| line(reason.code(), reason.text()))
-        .collect();
-    Err(format!(
-        "a spin of two-up dice is invalid for these reasons:\n{dice}and one of triple penny two-up for these:\n{coins}"
-    ))
+}
+
+fn invalid_help() -> String {
+    let examples = "  tablegate round invalid\n  tablegate round invalid --reason off_table";
+    format!("Reasons:\n{}\n\nExamples:\n{examples}", invalid_reasons())
+}
+
+/// The reasons of each game, a line each.
+fn invalid_reasons() -> String {
+    let of = |heading: &str, reasons: Vec<(&str, &str)>| {
+        let lines: Vec<_> = reasons
+            .into_iter()
+            .map(|(code, text)| format!("    {code:20}  {text}"))
+            .collect();
+        format!("  {heading}:\n{}", lines.join("\n"))
+    };
+    let dice = two_up_dice::InvalidReason::ALL.map(|reason| (reason.code(), reason.text()));
+    let coins = triple_penny::InvalidReason::ALL.map(|reason| (reason.code(), reason.text()));
+    let dice = of("two-up with dice", dice.to_vec());
+    let coins = of("triple penny two-up", coins.to_vec());
+    format!("{dice}\n{coins}")
 }
 
 /// A light by its name; the error lists them.
@@ -248,8 +261,10 @@ mod tests {
         let of_rules: Vec<_> = dice.into_iter().chain(coins).collect();
         assert_eq!(of_rules, INVALID_REASONS);
         let error = reason("chip_contact").unwrap_err();
+        let help = invalid_help();
         for code in of_rules {
             assert!(error.contains(code), "{error}");
+            assert!(help.contains(code), "{help}");
         }
     }
 
