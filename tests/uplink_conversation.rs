@@ -176,7 +176,7 @@ async fn a_late_last_will_is_corrected_at_most_once_in_ten_seconds() {
 
 #[tokio::test]
 async fn a_status_that_is_not_lower_makes_the_gateway_outbid_it() {
-    for (foreign, next) in [(status(1, false), 2), (status(7, true), 8)] {
+    for (foreign, next) in [(status(2, false), 3), (status(7, true), 8)] {
         let broker = Fake::new().await;
         let mut rig = Plan::new(Memory::new("j"), &broker.url).start();
         let mut peer = broker.greet(20).await;
@@ -197,6 +197,31 @@ async fn a_status_that_is_not_lower_makes_the_gateway_outbid_it() {
                 break;
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn the_own_last_will_ends_the_connection_and_is_nobody_elses() {
+    let broker = Fake::new().await;
+    let mut rig = Plan::new(Memory::new("j"), &broker.url).start();
+    let mut peer = broker.greet(20).await;
+    let birth = peer.published_on("/status").await.unwrap();
+    assert_eq!(status_of(&birth).connection, 1);
+    // As a broker does that shuts down: it sends the wills of connections that still stand.
+    peer.publish(&format!("{PREFIX}/status"), &status(1, false), 0, &[])
+        .await;
+    while peer.published().await.is_some() {}
+    let mut peer = broker.greet(20).await;
+    assert_eq!(status_of(&peer.published_on("/status").await.unwrap()).connection, 2);
+    while let Ok(notice) = rig.notices.try_recv() {
+        let told = matches!(
+            notice,
+            Notice::Condition {
+                condition: Condition::TakenOver,
+                ..
+            }
+        );
+        assert!(!told, "the table was taken for taken over");
     }
 }
 
