@@ -314,3 +314,34 @@ impl Seen {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bounce_is_one_by_both_clocks() {
+        let ms = |ms: u64| Uptime::from_micros(ms * 1_000);
+        let last = Signal {
+            at: ms(5_000),
+            heard: ms(5_040),
+        };
+        for (at, heard, bounces) in [
+            (5_020, 5_060, true),
+            (5_999, 6_039, true),
+            (6_000, 6_040, false),
+            // Rung 1.06 s later; the relation of the clocks has moved by 90 ms either way.
+            (5_970, 6_100, false),
+            (6_150, 6_100, false),
+            // Rung long since, and known only now; or rung before.
+            (6_500, 5_060, false),
+            (4_990, 5_060, false),
+        ] {
+            let next = Signal {
+                at: ms(at),
+                heard: ms(heard),
+            };
+            assert_eq!(last.bounces_to(next), bounces, "{at} {heard}");
+        }
+    }
+}
