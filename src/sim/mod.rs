@@ -24,6 +24,7 @@ pub mod broker;
 mod cup;
 mod dealer;
 mod engine;
+pub mod faults;
 mod lamps;
 mod line;
 mod pty;
