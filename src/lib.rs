@@ -33,6 +33,7 @@
 //! | room | what it is | what it may not know |
 //! | --- | --- | --- |
 //! | [`time`] | the words for time | PURE: reads no clock |
+//! | [`failpoint`] | steps that a crash test may end the process after; nothing without the feature `failpoints` | everything else |
 //! | [`rules`] | what the law says of each game: wagers, odds, areas, calls, void reasons, the law's machine | PURE: devices, people, time |
 //! | [`table`] | what has happened at this table: `decide`, `apply`, `deadline`, `indicators` | PURE: bytes, files, sockets, clocks |
 //! | [`wire`] | bytes to frames to device messages; the link session without I/O | PURE: what a message means |
@@ -74,6 +75,7 @@ pub mod config;
 pub mod control;
 pub mod device;
 pub mod display;
+pub mod failpoint;
 pub mod floor;
 pub mod gateway;
 pub mod journal;

@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ("time", &[], "the words for time know nobody"),
     (
+        "failpoint",
+        &[],
+        "a step to crash at knows nobody, so that every room may name it",
+    ),
+    (
         "rules",
         &[],
         "the law knows no devices, people or time: what joins them to the law belongs in table/",
@@ -38,12 +43,12 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ),
     (
         "journal",
-        &["table", "time"],
+        &["table", "time", "failpoint"],
         "the store knows events only: what publishes them belongs in uplink/",
     ),
     (
         "uplink",
-        &["journal", "table", "time"],
+        &["journal", "table", "time", "failpoint"],
         "delivery reads the journal: what decides belongs in table/, what starts it in gateway/",
     ),
     (
@@ -53,7 +58,16 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ),
     (
         "gateway",
-        &["rules", "table", "wire", "device", "journal", "uplink", "time"],
+        &[
+            "rules",
+            "table",
+            "wire",
+            "device",
+            "journal",
+            "uplink",
+            "time",
+            "failpoint",
+        ],
         "the loop knows the rooms below it: sockets belong in control/, pages in display/, files in config/",
     ),
     (

@@ -9,6 +9,7 @@ use super::recorder::{Batch, Recorder, gateway_fact};
 use super::restore::checkpoint_after;
 use super::store::{Pending, Store};
 use super::upkeep::Upkeep;
+use crate::failpoint::{Point, pass};
 use crate::table::Table;
 use crate::table::event::{Body, Event, EventSetAside, Fact, GatewayStopped};
 use crate::table::input::{Arrival, Condition, Input};
@@ -104,11 +105,13 @@ impl TableLoop<'_> {
         }
         self.outlets.show(self.table.indicators());
         self.outlets.command(decision.commands);
+        pass(Point::Shown);
         if let Some(answer) = decision.answer {
             asked.answer(answer.map_err(Refusal::Rejected));
         }
         if recorded {
             self.publish();
+            pass(Point::Told);
             self.checkpoint_when_due().await?;
         } else {
             // A cover that goes off, a test entry: no fact, and people who look must see it all the same.
@@ -142,6 +145,7 @@ impl TableLoop<'_> {
     pub(super) async fn append(&mut self, pending: Pending, batch: Batch) -> Result<(), Trouble> {
         let began = self.clock.uptime();
         pending.await.map_err(|text| Trouble { text })?;
+        pass(Point::Recorded);
         self.fold(batch);
         let now = self.clock.uptime();
         self.upkeep.appended(now, now.since(began));

@@ -1,5 +1,6 @@
 //! The connection counter: a small file beside the journal, so that it outlives a journal that is moved aside.
 
+use crate::failpoint::{Point, pass};
 use crate::time::Timestamp;
 use std::fs::File;
 use std::io::Read;
@@ -58,6 +59,7 @@ impl Counter {
         if let Err(error) = written {
             tracing::warn!(%error, connection = self.last, "the connection counter could not be written");
         }
+        pass(Point::ConnectionCounted);
         self.last
     }
 }

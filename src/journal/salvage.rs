@@ -9,6 +9,7 @@ use super::reader::Reader;
 use super::row::{Mark, MovedAside};
 use super::store::View;
 use super::{Owner, Record, Seqno};
+use crate::failpoint::{Point, pass};
 use crate::time::Timestamp;
 use std::path::{Path, PathBuf};
 
@@ -48,7 +49,9 @@ pub(super) fn move_aside(path: &Path, now: Timestamp, why: Why) -> Result<PathBu
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(StoreError::file(doing, error)),
             Ok(()) | Err(_) => {}
         }
+        pass(Point::DatabaseMovedAside);
     }
+    pass(Point::JournalMovedAside);
     sync_directory(path).map_err(|error| StoreError::file(doing, error))?;
     Ok(to)
 }

@@ -5,6 +5,7 @@ use super::error::{Doing, StoreError};
 use super::files::{beside, sync_directory, unfinished, uri};
 use super::row::{Expired, Identity, Mark, MovedAside, Tidied, Transaction};
 use super::{Record, Seqno};
+use crate::failpoint::{Point, pass};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -172,7 +173,9 @@ impl Store {
         connection
             .close()
             .map_err(|(_, error)| judged("make the journal", error))?;
+        pass(Point::JournalBuilt);
         std::fs::rename(&unfinished, path).doing("put the new journal in its place")?;
+        pass(Point::JournalPlaced);
         sync_directory(path).doing("sync the journal's directory")
     }
 
@@ -256,6 +259,7 @@ impl Store {
     /// Writes one decision; returns after the sync. An error means that nothing of it is in the file.
     pub(super) fn append(&mut self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let doing = "append";
+        pass(Point::AppendBegins);
         self.is_in_its_place()?;
         let unit = self.connection.transaction().doing(doing)?;
         if let Some(after) = transaction.after {
@@ -289,8 +293,21 @@ impl Store {
                 params![through, expired.through.sha256, expired.at_us],
             )
             .doing(doing)?;
+            pass(Point::ExpiryWritten);
         }
-        unit.commit().doing(doing)
+        if !transaction.checkpoints.is_empty() {
+            pass(Point::CheckpointWritten);
+        }
+        pass(Point::AppendWritten);
+        unit.commit().doing(doing)?;
+        if transaction.expire.is_some() {
+            pass(Point::ExpirySynced);
+        }
+        if !transaction.checkpoints.is_empty() {
+            pass(Point::CheckpointSynced);
+        }
+        pass(Point::AppendSynced);
+        Ok(())
     }
 
     /// Removes what an append left that had been given up.
@@ -305,11 +322,13 @@ impl Store {
 
     /// Writes the cursor, its own transaction.
     pub(super) fn write_cursor(&self, cursor: Mark) -> Result<(), StoreError> {
+        pass(Point::CursorBegins);
         self.connection
             .prepare_cached("UPDATE cursor SET seqno = ?1, sha256 = ?2")
             .and_then(|mut update| update.execute(params![key(cursor.seqno), cursor.sha256]))
-            .map(drop)
-            .doing("write the cursor")
+            .doing("write the cursor")?;
+        pass(Point::CursorWritten);
+        Ok(())
     }
 
     /// SHA-256 as stored with an event.
@@ -337,7 +356,9 @@ impl Store {
     /// Moves pages from the WAL to the database so that the WAL starts again at its beginning. Takes as long as the pages since the
     /// last time need; waits for readers only when the WAL has grown large.
     pub(super) fn tidy(&self) -> Result<Tidied, StoreError> {
+        pass(Point::TidyBegins);
         let mut tidied = self.checkpoint("PASSIVE")?;
+        pass(Point::TidyMoved);
         if tidied.pages > WAL_LARGE_PAGES {
             tidied = self.checkpoint("RESTART")?;
         }
@@ -390,6 +411,7 @@ impl Store {
     /// Everything into the database, WAL removed when no reader is left.
     pub(super) fn close(self) -> Result<(), StoreError> {
         self.checkpoint("TRUNCATE")?;
+        pass(Point::CloseMoved);
         self.connection
             .close()
             .map_err(|(_, error)| judged("close the journal", error))

@@ -10,6 +10,7 @@ use super::lock::Lock;
 use super::row::{Expired, Mark, MovedAside, Transaction};
 use super::store::Store;
 use super::{APPEND_MAX_EVENTS, BadRecord, Record, Seqno, ballast};
+use crate::failpoint::{Point, pass};
 use crate::table::event::Body;
 use crate::time::Timestamp;
 use std::path::PathBuf;
@@ -114,7 +115,9 @@ impl Writer {
                     // The asker may have given up.
                     let _ = reply.send(result);
                     if let Some(head) = head {
+                        pass(Point::AppendAnswered);
                         self.note.note(head);
+                        pass(Point::HeadNoted);
                     }
                 }
                 Ok(Command::NextConnection { at_least, reply }) => {

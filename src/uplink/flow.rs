@@ -9,6 +9,7 @@ use super::reading::JournalIndex;
 use super::requests::{ReplyTo, Short};
 use super::session::{Ended, STATE_EVERY, STATUS_EVERY, Session};
 use super::source::{Extent, Page, SourceError};
+use crate::failpoint::{Point, pass};
 use crate::journal::Seqno;
 use crate::table::event::{ErrorCode, Event, EventSetAsideReason, Response, event::Body};
 use crate::table::input::Condition;
@@ -133,6 +134,7 @@ impl Session<'_> {
         }
         let topic = self.keeper.topics.events.clone();
         self.publish(Entry::Event(seqno), &topic, Retention::Passing, bytes)?;
+        pass(Point::Published);
         let report = &mut self.keeper.report;
         report.published = report.published.saturating_add(1);
         self.keeper.say_soon();
@@ -408,6 +410,7 @@ impl super::keeper::Keeper {
         } else if has_told {
             journal.ledger.acknowledge(cursor);
         }
+        pass(Point::CursorTold);
     }
 
     fn leg_ends_at(&mut self, seqno: Seqno) {

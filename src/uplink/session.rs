@@ -13,6 +13,7 @@ use super::reading::{Coming, JournalIndex, answer};
 use super::requests::{self, Asked, Counted, Desk};
 use super::retained::{StatusVerdict, judge_status};
 use super::source::{Extent, Page, SourceError};
+use crate::failpoint::{Point, pass};
 use crate::journal::{Record, Seqno};
 use crate::table::event::{EventSetAsideReason, Head};
 use crate::table::input::Condition;
@@ -343,6 +344,7 @@ impl<'a> Session<'a> {
     }
 
     fn event_taken(&mut self, verdict: Verdict) {
+        pass(Point::Acknowledged);
         let report = &mut self.keeper.report;
         report.acknowledged = report.acknowledged.saturating_add(1);
         self.keeper.pace.taken();
