@@ -1,6 +1,6 @@
 //! What a table costs, each figure beside its reference in the same run.
 //!
-//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [memory] [idle] [start] [--rounds N]`; all without a name.
+//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [backlog] [memory] [idle] [start] [--rounds N]`; all without a name.
 //! `memory` and `start` play 10,000 rounds first, some 32 minutes; `--rounds 1000` is quicker.
 //! Devices are real ptys, the journal is a real file on the disk of the temporary folder, the broker a local mosquitto.
 
@@ -18,8 +18,10 @@
     reason = "a benchmark"
 )]
 
+mod backlog;
 mod daemon;
 mod ends;
+mod fill;
 mod play;
 mod reference;
 mod subscriber;
@@ -53,6 +55,9 @@ fn main() {
     if wanted("entry-to-subscriber") {
         entry_to_subscriber(&folder.join("floor"), rounds.unwrap_or(ROUNDS));
     }
+    if wanted("backlog") {
+        backlog::measure(fresh(&folder.join("backlog")), BACKLOG);
+    }
     if wanted("memory") || wanted("start") {
         memory_and_start(&folder.join("memory"), rounds.unwrap_or(10_000), wanted("start"));
     }
@@ -68,7 +73,17 @@ const EVENTS_OF_A_ROUND: usize = 8;
 /// The start is measured with ten events for each round whose memory was: 100,000 of 10,000.
 const EVENTS_OF_A_START: usize = 10;
 
-const MEASURES: [&str; 5] = ["entry-to-lamps", "entry-to-subscriber", "memory", "idle", "start"];
+/// Events of the backlog: a weekend of a busy table.
+const BACKLOG: u64 = 50_000;
+
+const MEASURES: [&str; 6] = [
+    "entry-to-lamps",
+    "entry-to-subscriber",
+    "backlog",
+    "memory",
+    "idle",
+    "start",
+];
 
 fn fresh(folder: &Path) -> &Path {
     std::fs::create_dir_all(folder.join("journal")).unwrap();

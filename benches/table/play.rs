@@ -101,6 +101,17 @@ impl Play {
         self.rest(QUICK_ROUND.saturating_sub(began.elapsed()));
     }
 
+    /// Closes the table, which records a checkpoint, and stops the daemon.
+    pub fn close(self) {
+        let Play { daemon, mut ends, .. } = self;
+        std::thread::scope(|scope| {
+            let closing = scope.spawn(|| daemon.command(&["close"]));
+            ends.pump("the table to close", PATIENCE, |_| closing.is_finished());
+            assert!(closing.join().unwrap(), "the table closes between rounds");
+        });
+        daemon.stop();
+    }
+
     fn enter(&mut self, number: usize) -> Played {
         let keys = crate::seed(number).map(|face| Key::try_from(i32::from(face)).unwrap());
         for key in keys {
