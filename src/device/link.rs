@@ -10,6 +10,7 @@ use std::fmt::Write;
 use std::future::poll_fn;
 use std::io;
 use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,8 +27,9 @@ use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostS
 
 use super::back_off::{BackOff, NOISY};
 use super::flood::Flood;
-use super::holder::{self, Holders};
-use super::port::{Leads, Moved, OpenError, Port};
+use super::holder::Holders;
+use super::outside::{OpenPort, Ports};
+use super::port::{Leads, Moved, OpenError};
 use super::report::{Kind, LinkReport, LinkState};
 use super::reporter::{Reporter, Standing};
 use super::translate::{self, Memory};
@@ -59,6 +61,7 @@ pub(super) struct Ends {
 pub(super) struct Link {
     config: PortConfig,
     clock: Arc<dyn Clock>,
+    ports: Arc<dyn Ports>,
     ends: Ends,
     host: Host,
     memory: Memory,
@@ -132,8 +135,13 @@ enum Delivery {
 }
 
 impl Link {
-    pub(super) fn new(config: PortConfig, ends: Ends, clock: Arc<dyn Clock>) -> (Link, watch::Receiver<LinkReport>) {
-        let host = host(&config);
+    pub(super) fn new(
+        config: PortConfig,
+        ends: Ends,
+        clock: Arc<dyn Clock>,
+        ports: Arc<dyn Ports>,
+    ) -> (Link, watch::Receiver<LinkReport>) {
+        let host = host(&config, ports.seed());
         let (reporter, report) = Reporter::new(LinkReport::new(
             Kind::from(config.kind),
             config.path.display().to_string(),
@@ -142,6 +150,7 @@ impl Link {
             answered: clock.uptime(),
             config,
             clock,
+            ports,
             ends,
             host,
             memory: Memory::default(),
@@ -166,7 +175,7 @@ impl Link {
     pub(super) async fn run(mut self) {
         while let Err(_panic) = AssertUnwindSafe(self.open_again_and_again()).catch_unwind().await {
             tracing::error!(port = %self.config.path.display(), "a defect in this program ended the session");
-            self.host = host(&self.config);
+            self.host = host(&self.config, self.ports.seed());
             self.take_wish(self.clock.uptime());
             if self.recover().await.is_err() {
                 return;
@@ -200,24 +209,16 @@ impl Link {
         }
     }
 
-    /// Opens the port, off the loop's thread: other devices' keys are not kept waiting while somebody is asked who holds it.
-    async fn open(&self) -> Result<Result<Port, OpenError>, Stopped> {
+    async fn open(&self) -> Result<Result<Box<dyn OpenPort>, OpenError>, Stopped> {
         let (path, baud) = (self.config.path.clone(), self.config.baud);
-        if let Err(refusal) = Port::find(&path, baud) {
+        if let Err(refusal) = self.ports.find(&path, baud) {
             return Ok(Err(refusal));
         }
-        match tokio::task::spawn_blocking(move || Port::open(&path, baud)).await {
-            Ok(opened) => Ok(opened),
-            Err(error) => match error.try_into_panic() {
-                Ok(panic) => std::panic::resume_unwind(panic),
-                // The runtime is going down.
-                Err(_) => Err(Stopped),
-            },
-        }
+        self.ports.open(path, baud).await.ok_or(Stopped)
     }
 
     /// Drives the session over an open port, which is closed when this returns.
-    async fn drive(&mut self, mut port: Port) -> Result<Ending, Stopped> {
+    async fn drive(&mut self, mut port: Box<dyn OpenPort>) -> Result<Ending, Stopped> {
         let mut buffer = [0; READ_AT_ONCE];
         let mut out = Vec::new();
         let mut now = self.clock.uptime();
@@ -239,7 +240,7 @@ impl Link {
             self.notice_silence(now).await?;
             self.show(now);
             if std::mem::take(&mut self.fell_silent)
-                && let Some(others) = others_at(&port).await?
+                && let Some(others) = self.others_at(port.resolved()).await?
             {
                 return Ok(Ending::Shared(Box::new(others)));
             }
@@ -247,7 +248,7 @@ impl Link {
             if !out.is_empty() {
                 deadline = deadline.min(took + WRITE_LIMIT);
             }
-            let wake = self.wake(&mut port, &out, &mut buffer, delivery, deadline).await?;
+            let wake = self.wake(port.as_mut(), &out, &mut buffer, delivery, deadline).await?;
             now = self.clock.uptime();
             match wake {
                 Wake::Port(Ok(Moved::Read(read))) => {
@@ -277,15 +278,31 @@ impl Link {
             }
             if now.since(looked) >= LOOK_EVERY {
                 looked = now;
-                if let Some(ending) = self.look(&port) {
+                if let Some(ending) = self.look(port.as_ref()) {
                     return Ok(ending);
                 }
             }
         }
     }
 
+    /// Who else has an open port: a program of root's can open it beside us at any time.
+    async fn others_at(&self, resolved: &Path) -> Result<Option<Holders>, Stopped> {
+        let mut others = None;
+        for look in 0..2 {
+            if look > 0 {
+                tokio::time::sleep(SURE_AFTER).await;
+            }
+            let found = self.ports.others(resolved.to_owned()).await.ok_or(Stopped)?;
+            if !found.any() {
+                return Ok(None);
+            }
+            others = Some(found);
+        }
+        Ok(others)
+    }
+
     /// Whether the port's name still leads to what is open.
-    fn look(&self, port: &Port) -> Option<Ending> {
+    fn look(&self, port: &dyn OpenPort) -> Option<Ending> {
         match port.leads(&self.config.path) {
             Leads::Here => None,
             Leads::Elsewhere => Some(Ending::Elsewhere),
@@ -298,7 +315,7 @@ impl Link {
     /// Waits for whatever comes first. The wish comes before the port: a device that talks without end must not hide it.
     async fn wake(
         &mut self,
-        port: &mut Port,
+        port: &mut dyn OpenPort,
         out: &[u8],
         buffer: &mut [u8],
         delivery: Delivery,
@@ -395,7 +412,9 @@ impl Link {
                 commands,
                 ask_status,
             } = &mut self.ends;
+            // The ends come first: what comes without end while the port is closed must not keep it closed.
             tokio::select! {
+                biased;
                 () = sleep_until(until) => return Ok(()),
                 () = inputs.closed() => return Err(Stopped),
                 // An asked-for status comes with the next greeting anyway.
@@ -413,7 +432,7 @@ impl Link {
     }
 }
 
-fn host(config: &PortConfig) -> Host {
+fn host(config: &PortConfig, seed: u64) -> Host {
     let kind = translate::wire_kind(config.kind);
     let config = HostConfig {
         kind: Some(kind),
@@ -423,29 +442,11 @@ fn host(config: &PortConfig) -> Host {
         baud: config.baud,
         tumbler: config.tumbler,
     };
-    Host::new(config, rand::random())
+    Host::new(config, seed)
 }
 
 /// A process that is being made holds for a moment whatever its maker holds: somebody who is there after this long means it.
 const SURE_AFTER: Duration = Duration::from_millis(100);
-
-/// Who else has an open port: a program of root's can open it beside us at any time. Looked up off the loop's thread.
-async fn others_at(port: &Port) -> Result<Option<Holders>, Stopped> {
-    let mut others = None;
-    for look in 0..2 {
-        if look > 0 {
-            tokio::time::sleep(SURE_AFTER).await;
-        }
-        let resolved = port.resolved().to_owned();
-        let holders = tokio::task::spawn_blocking(move || holder::of(&resolved).without_makers());
-        let found = holders.await.map_err(|_| Stopped)?;
-        if !found.any() {
-            return Ok(None);
-        }
-        others = Some(found);
-    }
-    Ok(others)
-}
 
 fn instant(clock: &dyn Clock, deadline: Uptime) -> Instant {
     Instant::now() + deadline.since(clock.uptime())

@@ -5,6 +5,7 @@ mod back_off;
 mod flood;
 mod holder;
 mod link;
+mod outside;
 mod port;
 mod report;
 mod reporter;
@@ -20,6 +21,9 @@ use crate::table::input::{Arrival, DeviceKind};
 use crate::time::Clock;
 
 pub use crate::wire::session::TumblerBuild;
+pub use holder::Holders;
+pub use outside::{Answer, OpenPort, Ports, SerialPorts, Task};
+pub use port::{Leads, Moved, OpenError};
 pub use report::{Counts, Identity, Kind, LinkReport, LinkState, RoundTrip};
 
 /// A port and what is expected behind it.
@@ -76,13 +80,24 @@ impl DeviceHandle {
 /// Commands that wait for a port's task; a person gives them one at a time.
 const WAITING_COMMANDS: usize = 4;
 
-/// Starts the port's task on the current tokio runtime. It sends what comes in to `inputs`, stamped with `clock`; when there is
-/// no room, the device gets no acknowledgement and sends it again.
+/// Starts the port's task on the current tokio runtime, with the machine's serial ports. It sends what comes in to `inputs`, stamped
+/// with `clock`; when there is no room, the device gets no acknowledgement and sends it again.
 ///
 /// # Panics
 /// Outside a tokio runtime.
 #[must_use]
 pub fn start(config: PortConfig, inputs: mpsc::Sender<Arrival>, clock: Arc<dyn Clock>) -> DeviceHandle {
+    start_at(Arc::new(SerialPorts), config, inputs, clock)
+}
+
+/// The same, with these ports.
+#[must_use]
+pub fn start_at(
+    ports: Arc<dyn Ports>,
+    config: PortConfig,
+    inputs: mpsc::Sender<Arrival>,
+    clock: Arc<dyn Clock>,
+) -> DeviceHandle {
     let (wish, wishes) = watch::channel(Wish::Nothing);
     let (commands, given) = mpsc::channel(WAITING_COMMANDS);
     let ask_status = Arc::new(Notify::new());
@@ -92,8 +107,8 @@ pub fn start(config: PortConfig, inputs: mpsc::Sender<Arrival>, clock: Arc<dyn C
         commands: given,
         ask_status: Arc::clone(&ask_status),
     };
-    let (link, report) = link::Link::new(config, ends, clock);
-    tokio::spawn(link.run());
+    let (link, report) = link::Link::new(config, ends, clock, Arc::clone(&ports));
+    ports.run(Box::pin(link.run()));
     DeviceHandle {
         wish,
         commands,

@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_serial::{ClearBuffer, DataBits, FlowControl, Parity, SerialPort, SerialStream, StopBits};
 
 use super::holder::{self, Access, Holders};
+use super::outside::OpenPort;
 
 /// An open port.
 #[derive(Debug)]
@@ -151,16 +152,14 @@ impl Port {
             resolved,
         })
     }
+}
 
-    /// The device behind the name, as it was when it was opened.
-    #[must_use]
-    pub fn resolved(&self) -> &Path {
+impl OpenPort for Port {
+    fn resolved(&self) -> &Path {
         &self.resolved
     }
 
-    /// Where the name leads now.
-    #[must_use]
-    pub fn leads(&self, path: &Path) -> Leads {
+    fn leads(&self, path: &Path) -> Leads {
         match std::fs::metadata(path) {
             Ok(found) if found.file_type().is_char_device() && found.rdev() == self.number => Leads::Here,
             Ok(_) => Leads::Elsewhere,
@@ -168,12 +167,7 @@ impl Port {
         }
     }
 
-    /// Writes the beginning of `out`, or reads, whichever is possible; writing first, because what is written is short and a
-    /// device that talks without end must not keep us from answering.
-    ///
-    /// # Errors
-    /// The device is gone: an end of file counts as that, or a dead port would be read for ever.
-    pub fn poll_move(&mut self, cx: &mut Context<'_>, out: &[u8], into: &mut [u8]) -> Poll<io::Result<Moved>> {
+    fn poll_move(&mut self, cx: &mut Context<'_>, out: &[u8], into: &mut [u8]) -> Poll<io::Result<Moved>> {
         if !out.is_empty() {
             match Pin::new(&mut self.stream).poll_write(cx, out) {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(gone(io::ErrorKind::WriteZero))),

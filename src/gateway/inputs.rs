@@ -140,7 +140,9 @@ impl Inputs {
                 Some(_) | None => {}
             }
             let until = deadline.map_or(self.idle_at, |at| at.min(self.idle_at)).since(now);
+            // Whoever wakes the loop, it looks at every queue, oldest first: no order here can make anybody wait for ever.
             tokio::select! {
+                biased;
                 () = self.devices.wait() => {}
                 () = self.people.wait() => {}
                 () = self.notices.wait() => {}

@@ -97,7 +97,9 @@ impl TableLoop<'_> {
         let mut try_at = self.clock.uptime() + TRY_AGAIN;
         loop {
             let resting = attempt.is_none();
+            // An attempt settles once, and the next is a second away: inputs that come without end can't hide it, nor it them.
             tokio::select! {
+                biased;
                 outcome = settled(attempt.as_mut()) => {
                     try_at = self.clock.uptime() + TRY_AGAIN;
                     match (attempt.take(), outcome) {

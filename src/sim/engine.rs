@@ -425,7 +425,9 @@ impl<M: Model> Engine<M> {
                 None => std::future::pending().await,
             }
         };
+        // In this order, so that a seed replays; everything that is due is done whatever woke the engine.
         tokio::select! {
+            biased;
             act = inbox.recv() => match act {
                 Some((act, reply)) => Woken::Act(act, reply),
                 None => Woken::Ended,

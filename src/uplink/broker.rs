@@ -7,9 +7,10 @@
 
 use super::address::Transport;
 use super::exchange::{
-    ConnectError, ConnectOptions, KeptMessages, Loss, Message, Publication, Quality, ReasonName, Retention, Signal,
-    Stuck, Subscription, Terms, Verdict,
+    Brokers, ConnectError, ConnectOptions, Connected, KeptMessages, Loss, Message, Publication, Quality, ReasonName,
+    Retention, Signal, Stuck, Subscription, Terms, Verdict,
 };
+use super::reading::Reads;
 use super::tls;
 use rumqttc::v5::mqttbytes::Error as PacketError;
 use rumqttc::v5::mqttbytes::QoS;
@@ -19,7 +20,10 @@ use rumqttc::v5::mqttbytes::v5::{
 };
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
 use rumqttc::{NetworkOptions, Outgoing, TlsConfiguration};
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -42,6 +46,28 @@ const RECEIVE_MAXIMUM: u16 = 16;
 /// Largest packet the broker may send; a broker drops what is larger. A request that is too large for us but not for this
 /// gets an answer that says so.
 pub const MAX_PACKET: u32 = 256 * 1024;
+
+/// Real brokers, real chance.
+#[derive(Clone, Copy, Debug)]
+pub struct MqttBrokers;
+
+impl Brokers for MqttBrokers {
+    fn connect(&self, options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
+        Ok(Box::new(Connection::open(options)?))
+    }
+
+    fn chance(&self) -> f64 {
+        rand::random()
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::OnAThread
+    }
+
+    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+        tokio::spawn(task)
+    }
+}
 
 /// One connection. Dropped, it is cut without a DISCONNECT, and the broker publishes the last will.
 pub struct Connection {
@@ -70,16 +96,18 @@ impl Connection {
 
     /// What happened next. After the end it says that the connection is lost, again and again.
     pub async fn next(&mut self) -> Signal {
-        let ended = || Signal::Lost(Loss::Broken("the MQTT client ended".to_owned()));
-        self.signals.recv().await.unwrap_or_else(ended)
+        poll_fn(|cx| self.poll_next(cx)).await
+    }
+}
+
+impl Connected for Connection {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Signal> {
+        self.signals
+            .poll_recv(cx)
+            .map(|signal| signal.unwrap_or_else(|| Signal::Lost(Loss::Broken("the MQTT client ended".to_owned()))))
     }
 
-    /// Hands a publish over. It is sent in the order of the hand-overs, and [`Signal::Sent`] says so.
-    ///
-    /// # Errors
-    ///
-    /// When the client takes nothing more.
-    pub fn publish(&self, publication: Publication) -> Result<(), Stuck> {
+    fn publish(&self, publication: Publication) -> Result<(), Stuck> {
         let properties = PublishProperties {
             response_topic: publication.response_topic,
             correlation_data: publication.correlation,
@@ -96,12 +124,7 @@ impl Connection {
         handed.map_err(|_| Stuck)
     }
 
-    /// Hands subscriptions over, as one packet.
-    ///
-    /// # Errors
-    ///
-    /// When the client takes nothing more.
-    pub fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), Stuck> {
+    fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), Stuck> {
         let filters = subscriptions.iter().map(|subscription| {
             let quality = match subscription.quality {
                 Quality::AtMostOnce => QoS::AtMostOnce,
@@ -122,12 +145,7 @@ impl Connection {
         self.client.try_subscribe_many(filters).map_err(|_| Stuck)
     }
 
-    /// Hands a DISCONNECT over; [`Signal::Disconnected`] follows when it is sent. The last will is not published then.
-    ///
-    /// # Errors
-    ///
-    /// When the client takes nothing more.
-    pub fn disconnect(&self) -> Result<(), Stuck> {
+    fn disconnect(&self) -> Result<(), Stuck> {
         self.client.try_disconnect().map_err(|_| Stuck)
     }
 }

@@ -1,8 +1,60 @@
-//! The words between a connection and whoever uses it: what goes out, what came, how it ended. PURE.
+//! The words between a connection and whoever uses it: what goes out, what came, how it ended; and what is
+//! wanted of whoever connects.
 
 use super::address::BrokerAddress;
+use super::reading::Reads;
 use prost::bytes::Bytes;
+use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio::task::JoinHandle;
+
+/// One connection. Dropped, it is cut without a DISCONNECT, and the broker publishes the last will.
+pub trait Connected: Send {
+    /// What happened next; one waits at a time. After the end it says that the connection is lost, again and again.
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Signal>;
+
+    /// Hands a publish over. It is sent in the order of the hand-overs, and [`Signal::Sent`] says so.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    fn publish(&self, publication: Publication) -> Result<(), Stuck>;
+
+    /// Hands subscriptions over, as one packet.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), Stuck>;
+
+    /// Hands a DISCONNECT over; [`Signal::Disconnected`] follows when it is sent. The last will is not published then.
+    ///
+    /// # Errors
+    ///
+    /// When the client takes nothing more.
+    fn disconnect(&self) -> Result<(), Stuck>;
+}
+
+/// What an uplink needs of the world: connections, chance, a reader of journals, and to be run.
+pub trait Brokers: Send + Sync {
+    /// Begins to connect. Must be called within a runtime; [`Signal::Connected`] or [`Signal::Lost`] follows within bounded time.
+    ///
+    /// # Errors
+    ///
+    /// When it can't even be begun.
+    fn connect(&self, options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError>;
+
+    /// Any number from 0 up to but not including 1: many tables must not come back in the same moment.
+    fn chance(&self) -> f64;
+
+    /// Who reads journals.
+    fn reads(&self) -> Reads;
+
+    /// Runs the uplink's task.
+    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()>;
+}
 
 /// How to connect.
 #[derive(Clone, Debug)]

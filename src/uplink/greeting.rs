@@ -11,6 +11,7 @@ use super::retained::{StateVerdict, StatusVerdict, judge_state, judge_status};
 use super::session::{Ended, STALLED_AFTER, Session, stalled};
 use crate::table::event::Head;
 use prost::bytes::Bytes;
+use std::future::poll_fn;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -79,8 +80,13 @@ impl Session<'_> {
     async fn greeting(&mut self, until: Option<Instant>) -> Result<Option<Signal>, Ended> {
         loop {
             let keeper = &mut *self.keeper;
+            // A broker that sends without end must not hide that the time is up, or that the gateway stops.
             tokio::select! {
-                signal = self.connection.next() => return match signal {
+                biased;
+                () = asked_to_stop(&mut keeper.stopping) => return Err(Ended::Stopped),
+                permit = keeper.notices.reserve(), if keeper.alarms.has_news() => tell(permit, &mut keeper.alarms),
+                () = at(until) => return Ok(None),
+                signal = poll_fn(|cx| self.connection.poll_next(cx)) => return match signal {
                     Signal::Lost(loss) => Err(Ended::Lost(loss)),
                     signal @ (Signal::Connected(_)
                     | Signal::Subscribed(_)
@@ -89,9 +95,6 @@ impl Session<'_> {
                     | Signal::Message(_)
                     | Signal::Disconnected) => Ok(Some(signal)),
                 },
-                () = asked_to_stop(&mut keeper.stopping) => return Err(Ended::Stopped),
-                permit = keeper.notices.reserve(), if keeper.alarms.has_news() => tell(permit, &mut keeper.alarms),
-                () = at(until) => return Ok(None),
             }
         }
     }

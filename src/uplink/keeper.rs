@@ -1,10 +1,9 @@
 //! Connects again and again, and keeps between connections what outlives them: cursors, pauses, conditions, the report.
 
 use super::alarms::{Alarms, Subject};
-use super::broker::Connection;
-use super::exchange::{ConnectError, ConnectOptions, Loss, TlsTexts};
+use super::exchange::{Brokers, ConnectError, ConnectOptions, Loss, TlsTexts};
 use super::pace::{Cause, Pace};
-use super::reading::{JournalIndex, Reading};
+use super::reading::{JournalIndex, Reading, Reads};
 use super::session::{Ended, Session};
 use super::topic::Topics;
 use super::{
@@ -46,6 +45,7 @@ pub(super) struct Leg {
 
 /// What outlives a connection.
 pub(super) struct Keeper {
+    brokers: Arc<dyn Brokers>,
     pub(super) config: UplinkConfig,
     pub(super) topics: Topics,
     pub(super) version: String,
@@ -94,6 +94,7 @@ pub(super) struct JournalAccess {
 
 impl Keeper {
     pub(super) fn new(
+        brokers: Arc<dyn Brokers>,
         config: UplinkConfig,
         feed: Feed,
         say: watch::Sender<UplinkReport>,
@@ -103,11 +104,12 @@ impl Keeper {
         let (journal, head) = match feed.events {
             Some(events) => {
                 let head = events.head.clone();
-                (Some(access(events)?), head)
+                (Some(access(events, brokers.reads())?), head)
             }
             None => (None, watch::channel(Head::default()).1),
         };
         Ok(Keeper {
+            brokers,
             topics: Topics::new(&config.prefix, &config.response_prefixes),
             config,
             version: feed.version,
@@ -167,7 +169,7 @@ impl Keeper {
             Ok(options) => options,
             Err(error) => return Ended::Lost(Loss::Broken(error.to_string())),
         };
-        match Connection::open(&options) {
+        match self.brokers.connect(&options) {
             Ok(opened) => Session::new(self, opened, connection).run().await,
             Err(error) => Ended::Lost(Loss::Broken(error.to_string())),
         }
@@ -198,17 +200,19 @@ impl Keeper {
 
     async fn options(&self, address: BrokerAddress, connection: u64) -> Result<ConnectOptions, ConnectError> {
         let will = self.status(connection, Presence::Offline);
-        let files = self.config.clone();
-        let read =
-            tokio::task::spawn_blocking(move || read_files(&files, address.transport).map(|read| (address, read)));
-        let (address, (tls, login)) = match read.await {
-            Ok(read) => read?,
-            Err(error) => {
-                return Err(ConnectError::File {
-                    path: std::path::PathBuf::new(),
-                    source: std::io::Error::other(error),
-                });
+        let (tls, login) = if needs_files(&self.config, address.transport) {
+            let (files, transport) = (self.config.clone(), address.transport);
+            match tokio::task::spawn_blocking(move || read_files(&files, transport)).await {
+                Ok(read) => read?,
+                Err(error) => {
+                    return Err(ConnectError::File {
+                        path: std::path::PathBuf::new(),
+                        source: std::io::Error::other(error),
+                    });
+                }
             }
+        } else {
+            read_files(&self.config, address.transport)?
         };
         Ok(ConnectOptions {
             address,
@@ -285,7 +289,7 @@ impl Keeper {
             Cause::Lost | Cause::Refused => self.next_broker = self.next_broker.saturating_add(1),
             Cause::TakenOver => {}
         }
-        let pause = self.pace.next(cause, lasted, rand::random::<f64>());
+        let pause = self.pace.next(cause, lasted, self.brokers.chance());
         let now = Instant::now();
         let away_since = *self.away_since.get_or_insert(now);
         if now.duration_since(away_since) >= AWAY_AFTER {
@@ -343,7 +347,9 @@ impl Keeper {
                 self.say_now();
                 continue;
             }
+            // The head moves at the disk's pace, so it can't hide what stands after it; the pause's end goes first all the same.
             let has_head_moved = tokio::select! {
+                biased;
                 () = at(until) => return Stopping::No,
                 () = asked_to_stop(&mut self.stopping) => return Stopping::Asked,
                 permit = self.notices.reserve(), if self.alarms.has_news() => {
@@ -403,7 +409,7 @@ pub(super) enum Presence {
     Offline,
 }
 
-fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
+fn access(events: EventFeed, reads: Reads) -> Result<JournalAccess, std::io::Error> {
     let mut legs = VecDeque::new();
     let mut openers = Vec::new();
     for (index, moved) in events.undelivered.into_iter().enumerate() {
@@ -425,7 +431,7 @@ fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
     });
     Ok(JournalAccess {
         ledger: events.ledger,
-        reading: Reading::start(openers)?,
+        reading: Reading::start(openers, reads)?,
         ancestry: events.ancestry,
         legs,
         in_use,
@@ -434,6 +440,12 @@ fn access(events: EventFeed) -> Result<JournalAccess, std::io::Error> {
 }
 
 type Read = (Option<TlsTexts>, Option<(String, String)>);
+
+/// Whether a connection needs anything of the disk, which may hang.
+fn needs_files(config: &UplinkConfig, transport: Transport) -> bool {
+    let password = config.login.as_ref().is_some_and(|login| login.password_file.is_some());
+    password || (config.tls.is_some() && transport == Transport::Tls)
+}
 
 /// Certificates and passwords may be renewed while the daemon runs: they are read at each connect. Blocking.
 fn read_files(config: &UplinkConfig, transport: Transport) -> Result<Read, ConnectError> {

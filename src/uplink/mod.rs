@@ -24,6 +24,8 @@ mod tls;
 pub mod topic;
 
 pub use address::{BrokerAddress, Transport};
+pub use exchange::{Brokers, Connected};
+pub use reading::Reads;
 pub use report::{UplinkReport, UplinkState};
 pub use source::{EventSource, Extent, Page, SourceError, SourceOpener};
 
@@ -251,15 +253,24 @@ impl UplinkHandle {
     }
 }
 
-/// Starts delivering. Must be called within the daemon's runtime.
+/// Starts delivering to real brokers. Must be called within the daemon's runtime.
 ///
 /// # Errors
 ///
 /// When the reading thread can't be started.
 pub fn start(config: UplinkConfig, feed: Feed) -> Result<UplinkHandle, std::io::Error> {
+    start_at(Arc::new(broker::MqttBrokers), config, feed)
+}
+
+/// The same, with these brokers.
+///
+/// # Errors
+///
+/// When the reading thread can't be started.
+pub fn start_at(brokers: Arc<dyn Brokers>, config: UplinkConfig, feed: Feed) -> Result<UplinkHandle, std::io::Error> {
     let (say, report) = watch::channel(UplinkReport::default());
     let (stop, stopping) = watch::channel(Stopping::No);
-    let keeper = keeper::Keeper::new(config, feed, say, stopping)?;
-    let task = tokio::spawn(keeper.run());
+    let keeper = keeper::Keeper::new(Arc::clone(&brokers), config, feed, say, stopping)?;
+    let task = brokers.run(Box::pin(keeper.run()));
     Ok(UplinkHandle { report, stop, task })
 }

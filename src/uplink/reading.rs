@@ -1,8 +1,9 @@
-//! The thread that reads journals for the uplink: a slow disk never holds up the table, and the table's thread never reads.
+//! The thread that reads journals for the uplink: a slow disk never holds up the table, and the table's thread never reads one.
 
 use super::source::{EventSource, Extent, Page, SourceError, SourceOpener};
 use crate::journal::Seqno;
 use std::sync::mpsc as std_mpsc;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 use tokio::sync::oneshot;
 
@@ -24,7 +25,7 @@ pub(super) enum JournalIndex {
 pub(super) type Coming<T> = oneshot::Receiver<Result<T, SourceError>>;
 type Reply<T> = oneshot::Sender<Result<T, SourceError>>;
 
-enum Ask {
+pub(super) enum Ask {
     Page {
         journal: JournalIndex,
         from: Seqno,
@@ -38,20 +39,34 @@ enum Ask {
     },
 }
 
-/// The thread's handle; it ends when this is dropped.
-pub(super) struct Reading {
-    asks: std_mpsc::SyncSender<Ask>,
+/// Who reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// A thread: journals lie on disks.
+    OnAThread,
+    /// Whoever asks, at once: journals lie in memory.
+    AtOnce,
+}
+
+/// The reader's handle; its thread ends when this is dropped.
+pub(super) enum Reading {
+    Thread(std_mpsc::SyncSender<Ask>),
+    Here(Mutex<Library>),
 }
 
 impl Reading {
-    /// Starts the thread over these journals, in the order of delivery.
-    pub(super) fn start(openers: Vec<SourceOpener>) -> Result<Self, std::io::Error> {
-        let (asks, asked) = std_mpsc::sync_channel(ASKS);
+    /// Opens these journals, in the order of delivery.
+    pub(super) fn start(openers: Vec<SourceOpener>, reads: Reads) -> Result<Self, std::io::Error> {
         let journals = openers.into_iter().map(|opener| Shelf { opener, open: None });
         let mut library = Library {
             journals: journals.collect(),
             elder: None,
         };
+        match reads {
+            Reads::OnAThread => {}
+            Reads::AtOnce => return Ok(Reading::Here(Mutex::new(library))),
+        }
+        let (asks, asked) = std_mpsc::sync_channel(ASKS);
         thread::Builder::new()
             .name("uplink-reader".to_owned())
             .stack_size(STACK)
@@ -60,7 +75,7 @@ impl Reading {
                     library.answer(ask);
                 }
             })?;
-        Ok(Reading { asks })
+        Ok(Reading::Thread(asks))
     }
 
     /// Up to `max` events.
@@ -85,7 +100,12 @@ impl Reading {
 
     /// When there is no room the ask is dropped, and its asker finds the answer missing.
     fn ask(&self, ask: Ask) {
-        let _ = self.asks.try_send(ask);
+        match self {
+            Reading::Thread(asks) => {
+                let _ = asks.try_send(ask);
+            }
+            Reading::Here(library) => library.lock().unwrap_or_else(PoisonError::into_inner).answer(ask),
+        }
     }
 }
 
@@ -108,7 +128,7 @@ struct Shelf {
     open: Option<Box<dyn EventSource>>,
 }
 
-struct Library {
+pub(super) struct Library {
     journals: Vec<Shelf>,
     elder: Option<Box<dyn EventSource>>,
 }

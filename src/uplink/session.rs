@@ -4,9 +4,8 @@
 
 use super::UplinkState;
 use super::alarms::Subject;
-use super::broker::Connection;
 use super::delivery::{Entry, Window, width};
-use super::exchange::{Loss, Message, Signal, Stuck, Terms, Verdict};
+use super::exchange::{Connected, Loss, Message, Signal, Stuck, Terms, Verdict};
 use super::farewell::{DRAIN_WITHIN, Farewell};
 use super::keeper::{Keeper, asked_to_stop, at, changed, tell};
 use super::reading::{Coming, JournalIndex, answer};
@@ -19,6 +18,7 @@ use crate::table::event::{EventSetAsideReason, Head};
 use crate::table::input::Condition;
 use prost::bytes::Bytes;
 use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -67,7 +67,7 @@ impl From<Stuck> for Ended {
 /// One connection.
 pub(super) struct Session<'a> {
     pub(super) keeper: &'a mut Keeper,
-    pub(super) connection: Connection,
+    pub(super) connection: Box<dyn Connected>,
     /// `Status.connection`.
     pub(super) number: u64,
     pub(super) terms: Terms,
@@ -113,7 +113,7 @@ enum Woken {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(keeper: &'a mut Keeper, connection: Connection, number: u64) -> Self {
+    pub(super) fn new(keeper: &'a mut Keeper, connection: Box<dyn Connected>, number: u64) -> Self {
         let now = Instant::now();
         let cursor = keeper.leg().map_or(0, |leg| leg.cursor);
         Session {
@@ -201,8 +201,11 @@ impl<'a> Session<'a> {
         let wake_at = self.wake_at(now);
         let is_staying = self.farewell == Farewell::NotYet;
         let keeper = &mut *self.keeper;
+        // What comes once (a stop, a page that was asked for) and what the disk's pace limits (the head) goes before signals,
+        // of which a broker can send without end. Times are looked at in every step, whatever woke it.
         tokio::select! {
-            signal = self.connection.next() => Woken::Signal(signal),
+            biased;
+            () = asked_to_stop(&mut keeper.stopping), if is_staying => Woken::StopAsked,
             read = answer(&mut self.events_coming) => Woken::Events(read),
             () = changed(&mut keeper.head) => Woken::HeadMoved,
             () = changed(&mut keeper.state) => Woken::StateChanged,
@@ -213,7 +216,7 @@ impl<'a> Session<'a> {
                 tell(permit, &mut keeper.alarms);
                 Woken::Look
             }
-            () = asked_to_stop(&mut keeper.stopping), if is_staying => Woken::StopAsked,
+            signal = poll_fn(|cx| self.connection.poll_next(cx)) => Woken::Signal(signal),
             () = at(wake_at) => Woken::Look,
         }
     }

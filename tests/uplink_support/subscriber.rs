@@ -1,6 +1,7 @@
 //! A floor's subscriber for tests.
 
 use super::within;
+use tablegate::uplink::Connected as _;
 use tablegate::uplink::broker::Connection;
 use tablegate::uplink::exchange::{
     ConnectOptions, KeptMessages, Message, Publication, Quality, Retention, Signal, Subscription, Verdict,

@@ -4,6 +4,7 @@ use crate::floor::{Ask, Begin, Consumer, Finding, Hashes};
 use crate::table::event::{Head, Replay, Request, Response, Status, TableState, request};
 use crate::time::Uptime;
 use crate::uplink::BrokerAddress;
+use crate::uplink::Connected as _;
 use crate::uplink::broker::Connection;
 use crate::uplink::exchange::{
     ConnectOptions, KeptMessages, Loss, Message as Received, Publication, Quality, Retention, Signal, Subscription,
