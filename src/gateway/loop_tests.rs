@@ -216,7 +216,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
         let mut table_loop = TableLoop {
             table: Table::new(config()),
             recorder,
-            store: Box::new(its_store),
+            store: Arc::new(its_store),
             inputs: &mut inputs,
             outlets,
             upkeep: Upkeep::new(synchronisation, true, 0),

@@ -9,6 +9,7 @@ mod inputs;
 mod loop_tests;
 mod notify;
 mod outlets;
+mod outside;
 mod recorder;
 mod restore;
 pub mod rounds;
@@ -23,10 +24,12 @@ mod upkeep;
 pub mod view;
 mod volatile;
 
-pub use clock::{ClockSource, SystemClock};
+pub use clock::{ClockSource, Synchronisation, SystemClock};
+pub use outside::{Machine, Outside};
 pub use recorder::MAX_EVENT_BYTES;
 pub use rounds::{RoundEnd, RoundView, Rounds};
-pub use start::{Defect, Running, start};
+pub use start::{Defect, Running, start, start_in};
+pub use store::{Answer, Events, Found, Fresh, Pending, Room, Shelf, Store, Verified};
 pub use two_up_round::TwoUpRound;
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 

@@ -5,19 +5,18 @@ use super::GatewayConfig;
 use super::clock::Synchronisation;
 use super::recorder::{Batch, Recorder, TooLarge, gateway_fact};
 use super::rounds::Rounds;
+use super::store::{Events, Found, Fresh, Shelf};
 use super::table_loop::condition_input;
-use crate::journal::{Carried, Journal, MovedAside, Opened, ReadError, Reader, Seqno, decode};
+use crate::journal::{ReadError, Seqno, decode};
 use crate::rules::RULES_VERSION;
 use crate::table::event::{
-    Body, CheckpointRecorded, Event, Fact, GatewayStarted, JournalStarted, JournalStartedReason, Predecessor,
-    SelfTestFailed,
+    Body, CheckpointRecorded, Event, Fact, GatewayStarted, JournalStarted, JournalStartedReason, SelfTestFailed,
 };
 use crate::table::input::Condition;
 use crate::table::{GameConfig, Table, TableConfig};
 use crate::time::{Clock, Timestamp};
-use crate::uplink::Ancestry;
+use crate::uplink::Undelivered;
 use std::error::Error;
-use std::path::Path;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -25,11 +24,11 @@ use tokio::sync::watch;
 pub(super) struct Begun {
     pub(super) table: Table,
     pub(super) recorder: Recorder,
-    pub(super) journal: Journal,
+    pub(super) shelf: Arc<dyn Shelf>,
     /// Events since the newest checkpoint.
     pub(super) tail: u64,
     pub(super) cursor: Seqno,
-    pub(super) undelivered: Vec<MovedAside>,
+    pub(super) undelivered: Vec<Undelivered>,
     /// For people who look.
     pub(super) rounds: Rounds,
 }
@@ -66,41 +65,34 @@ enum Ended {
 /// Restores the table and appends the first events of this run.
 ///
 /// An error is a failed self-test: it is recorded where that is possible, and the journal is closed.
-pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> Result<Begun, String> {
-    let Opened {
-        journal,
-        journal_id: _,
+pub(super) async fn begin(config: &GatewayConfig, run: &Run, found: Found) -> Result<Begun, String> {
+    let Found {
+        shelf,
         fresh,
         head,
         checkpoint,
         tail,
         cursor,
         undelivered,
-        last_connection: _,
-    } = opened;
-    let (fresh, carried) = match fresh {
-        Some(fresh) => (Some((fresh.reason, fresh.predecessor, fresh.text)), fresh.carried),
-        None => (None, None),
-    };
-    let rounds = recent_rounds(journal.path(), head.seqno);
-    let source = carried.unwrap_or(Carried { checkpoint, tail });
+    } = found;
+    let rounds = recent_rounds(shelf.as_ref(), head.seqno);
     let names = (config.site.as_str(), config.table.as_str());
     let mut recorder = Recorder::new(names, &run.run_id, head, run.clock.clone(), run.synchronisation.clone());
     let Restored {
         mut table,
         tail,
         newest,
-    } = match restore(&config.game, source.checkpoint, source.tail) {
+    } = match restore(&config.game, checkpoint, tail) {
         Ok(restored) => restored,
-        Err(error) => return Err(fail(&recorder, journal, run, told(&error)).await),
+        Err(error) => return Err(fail(&recorder, shelf.as_ref(), run, told(&error)).await),
     };
     let mut batch = match first_events(config, run, &recorder, &table, fresh, newest) {
         Ok(batch) => batch,
-        Err(error) => return Err(fail(&recorder, journal, run, error.to_string()).await),
+        Err(error) => return Err(fail(&recorder, shelf.as_ref(), run, error.to_string()).await),
     };
-    if let Err(error) = journal.append(std::mem::take(&mut batch.records)).await {
-        close(journal).await;
-        return Err(told(&error));
+    if let Err(text) = shelf.append(std::mem::take(&mut batch.records)).await {
+        shelf.close().await;
+        return Err(text);
     }
     recorder.committed(&batch);
     for event in &batch.events {
@@ -109,7 +101,7 @@ pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> 
     Ok(Begun {
         table,
         recorder,
-        journal,
+        shelf,
         tail,
         cursor,
         undelivered,
@@ -121,11 +113,10 @@ pub(super) async fn begin(config: &GatewayConfig, run: &Run, opened: Opened) -> 
 const READ_AGAIN: u64 = 600;
 
 /// The last rounds, as far as a few pages of the journal tell them. What can't be read isn't shown.
-fn recent_rounds(path: &Path, newest: Seqno) -> Rounds {
+fn recent_rounds(shelf: &dyn Shelf, newest: Seqno) -> Rounds {
     let mut rounds = Rounds::default();
     let from = newest.saturating_sub(READ_AGAIN) + 1;
-    let records = Reader::open(path).and_then(|mut reader| reader.page(from, newest, usize::MAX));
-    for record in records.unwrap_or_default() {
+    for record in shelf.read(from, newest) {
         if let Ok(event) = decode(&record) {
             rounds.note(&event);
         }
@@ -139,13 +130,18 @@ fn first_events(
     run: &Run,
     recorder: &Recorder,
     table: &Table,
-    fresh: Option<(JournalStartedReason, Option<Predecessor>, String)>,
+    fresh: Option<Fresh>,
     newest: Option<Newest>,
 ) -> Result<Batch, TooLarge> {
     let now = run.clock.uptime();
     let mut batch = recorder.begin();
     let mut condition = None;
-    if let Some((reason, predecessor, text)) = fresh {
+    if let Some(Fresh {
+        reason,
+        predecessor,
+        text,
+    }) = fresh
+    {
         if condition_of(reason).is_some() {
             tracing::error!("a new journal is begun: {text}");
         }
@@ -175,11 +171,7 @@ fn first_events(
 }
 
 /// Folds a checkpoint and the events after it.
-fn restore(
-    config: &TableConfig,
-    checkpoint: Option<Event>,
-    tail: impl Iterator<Item = Result<Event, ReadError>>,
-) -> Result<Restored, ReadError> {
+fn restore(config: &TableConfig, checkpoint: Option<Event>, tail: Events) -> Result<Restored, ReadError> {
     let mut restored = Restored {
         table: Table::new(config.clone()),
         tail: 0,
@@ -244,46 +236,16 @@ fn condition_of(reason: JournalStartedReason) -> Option<Condition> {
     }
 }
 
-/// Which journals came before the one at `path`, as far as it knows.
-pub(super) fn ancestry(path: &Path) -> Ancestry {
-    let Ok(mut reader) = Reader::open(path) else {
-        return Ancestry::Unreadable;
-    };
-    let mut known: Vec<String> = match reader.infos() {
-        Ok(infos) => infos.moved_aside.into_iter().map(|aside| aside.journal_id).collect(),
-        Err(_) => return Ancestry::Unreadable,
-    };
-    // The first event may have expired; then so has everything that a predecessor published.
-    let first = reader.page(1, 1, 1).unwrap_or_default();
-    let started = first.first().and_then(|record| decode(record).ok());
-    if let Some(Body::JournalStarted(started)) = started.and_then(|event| event.body)
-        && let Some(predecessor) = started.predecessor
-    {
-        known.push(predecessor.journal_id);
-    }
-    if known.iter().any(String::is_empty) {
-        return Ancestry::Unreadable;
-    }
-    Ancestry::Known(known)
-}
-
 /// Records that the self-test failed, where the journal still takes it, and closes the journal.
-async fn fail(recorder: &Recorder, journal: Journal, run: &Run, text: String) -> String {
+async fn fail(recorder: &Recorder, shelf: &dyn Shelf, run: &Run, text: String) -> String {
     let fact = gateway_fact(Body::SelfTestFailed(SelfTestFailed { text: text.clone() }));
     if let Ok(batch) = recorder.seal(run.clock.uptime(), vec![fact])
-        && let Err(error) = journal.append(batch.records).await
+        && let Err(error) = shelf.append(batch.records).await
     {
-        tracing::error!(error = told(&error), "the failed self-test could not be recorded");
+        tracing::error!(error, "the failed self-test could not be recorded");
     }
-    close(journal).await;
+    shelf.close().await;
     text
-}
-
-/// Closes the journal without blocking the runtime.
-pub(super) async fn close(journal: Journal) {
-    if let Err(error) = tokio::task::spawn_blocking(move || journal.close()).await {
-        tracing::error!(%error, "closing the journal ended by a defect");
-    }
 }
 
 /// An error with its causes, for a person.

@@ -79,7 +79,12 @@ impl House {
 
     fn start_terminal(&self) -> Option<DeviceHandle> {
         let port = self.rooms.ports.iter().find(|port| port.kind == DeviceKind::Terminal)?;
-        let terminal = device::start(port.clone(), self.to_table.clone(), self.run.clock.clone());
+        let terminal = device::start_at(
+            self.outside.ports(),
+            port.clone(),
+            self.to_table.clone(),
+            self.run.clock.clone(),
+        );
         let report = terminal.report.clone();
         self.reports.send_modify(|reports| reports.links = vec![report]);
         Some(terminal)

@@ -1,23 +1,22 @@
 //! What starts and stops whom: self-test, devices, uplink, loop; and what stays up when the self-test has failed.
 
-use super::clock::{SystemClock, watch_synchronisation};
 use super::inputs::Inputs;
 use super::notify::{self, Watchdog};
 use super::outlets::{Device, Outlets};
+use super::outside::{Machine, Outside};
 use super::restore::{self, Begun, Run, told};
 use super::rounds::Rounds;
 use super::self_test::AfterFailure;
-use super::store::JournalStore;
+use super::store::{Found, Shelf};
 use super::table_loop::{Ended, TableLoop};
 use super::upkeep::{LOOK_EVERY, Upkeep};
 use super::view::{JournalView, StateView, TableView};
 use super::{ClockSource, GatewayConfig, Handle, Reports, Rooms};
 use crate::device;
-use crate::journal::{self, Begin, Journal, JournalConfig, LockError, OpenError, Opened, Options, Owner};
+use crate::journal::{self, Begin, JournalConfig, LockError, OpenError, Owner};
 use crate::table::event::{ClockQuality, Head, TableState};
 use crate::table::input::{Arrival, Condition, DeviceKind, Input};
 use crate::uplink::{self, Ancestry, EventFeed, Feed, Notice, UplinkHandle};
-use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -82,16 +81,24 @@ impl Running {
 /// # Errors
 /// A journal in use by another daemon, of another table, or of a newer program.
 pub async fn start(config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenError> {
-    let digest = std::thread::spawn(own_digest);
+    start_in(Arc::new(Machine), config, rooms).await
+}
+
+/// The same, in this world.
+///
+/// # Errors
+/// A journal in use by another daemon, of another table, or of a newer program.
+pub async fn start_in(outside: Arc<dyn Outside>, config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenError> {
+    let digest = outside.program_digest();
     let mut run = Run {
-        run_id: uuid::Uuid::new_v4().to_string(),
-        clock: Arc::new(SystemClock::start()),
-        synchronisation: watch_synchronisation(config.clock),
+        run_id: outside.run_id(),
+        clock: outside.clock(),
+        synchronisation: outside.synchronisation(config.clock),
         build_sha256: [0; 32],
-        machine: machine(),
+        machine: outside.machine(),
     };
-    let opened = match open(&config, &rooms.journal, &run, Begin::Continue) {
-        Ok(opened) => Ok(opened),
+    let found = match open(outside.as_ref(), &config, &rooms.journal, &run, Begin::Continue) {
+        Ok(found) => Ok(found),
         Err(
             error
             @ (OpenError::Locked(LockError::Held { .. }) | OpenError::OtherOwner { .. } | OpenError::Newer { .. }),
@@ -102,35 +109,36 @@ pub async fn start(config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenE
             error @ (OpenError::Locked(LockError::Io { .. }) | OpenError::Directory { .. } | OpenError::Store { .. }),
         ) => Err(told(&error)),
     };
-    run.build_sha256 = digest.join().unwrap_or_default();
-    let begun = match opened {
-        Ok(opened) => restore::begin(&config, &run, opened).await,
+    run.build_sha256 = digest();
+    let begun = match found {
+        Ok(found) => restore::begin(&config, &run, found).await,
         Err(text) => Err(text),
     };
-    let (handle, mut house) = House::build(config, rooms, run);
+    let (handle, mut house) = House::build(Arc::clone(&outside), config, rooms, run);
     if let Err(text) = &begun {
         house.show_failure(text);
     }
-    let task = tokio::spawn(async move { house.live(begun).await });
+    let task = outside.run(Box::pin(async move { house.live(begun).await }));
     Ok(Running { handle, task })
 }
 
-fn open(config: &GatewayConfig, journal: &JournalConfig, run: &Run, begin: Begin) -> Result<Opened, OpenError> {
+fn open(
+    outside: &dyn Outside,
+    config: &GatewayConfig,
+    journal: &JournalConfig,
+    run: &Run,
+    begin: Begin,
+) -> Result<Found, OpenError> {
     let owner = Owner {
         site: config.site.clone(),
         table: config.table.clone(),
     };
-    let options = Options {
-        retention: journal.retention,
-        now: run.clock.wall(),
-        begin,
-        faults: None,
-    };
-    Journal::open(&journal.directory, &owner, &run.machine, options)
+    outside.open(journal, &owner, &run.machine, run.clock.wall(), begin)
 }
 
 /// What outlives a new journal and a failed self-test.
 pub(super) struct House {
+    pub(super) outside: Arc<dyn Outside>,
     pub(super) config: GatewayConfig,
     pub(super) rooms: Rooms,
     pub(super) run: Run,
@@ -155,7 +163,7 @@ enum Then {
 }
 
 impl House {
-    fn build(config: GatewayConfig, rooms: Rooms, run: Run) -> (Handle, House) {
+    fn build(outside: Arc<dyn Outside>, config: GatewayConfig, rooms: Rooms, run: Run) -> (Handle, House) {
         let (to_table, from_devices) = mpsc::channel(DEVICE_INPUTS);
         let (people, from_people) = mpsc::channel(PEOPLES_INPUTS);
         let (notices, from_uplink) = mpsc::channel(NOTICES);
@@ -175,6 +183,7 @@ impl House {
             stop: Arc::new(stop),
         };
         let house = House {
+            outside,
             config,
             rooms,
             run,
@@ -203,10 +212,13 @@ impl House {
             };
             begun = match then {
                 Then::Stop => return,
-                Then::Begin(how) => match open(&self.config, &self.rooms.journal, &self.run, how) {
-                    Ok(opened) => restore::begin(&self.config, &self.run, opened).await,
-                    Err(error) => Err(told(&error)),
-                },
+                Then::Begin(how) => {
+                    let found = open(self.outside.as_ref(), &self.config, &self.rooms.journal, &self.run, how);
+                    match found {
+                        Ok(found) => restore::begin(&self.config, &self.run, found).await,
+                        Err(error) => Err(told(&error)),
+                    }
+                }
             };
         }
     }
@@ -219,22 +231,22 @@ impl House {
             state: self.state.clone(),
             head: self.head.clone(),
         };
-        let journal = begun.journal.clone();
+        let shelf = Arc::clone(&begun.shelf);
         self.fault.send_replace(String::new());
         outlets.publish(begun.table.state(), begun.table.situation(), begun.recorder.head());
         let rounds = std::mem::take(&mut begun.rounds);
         outlets.change_view(|view| {
             view.rounds = rounds;
-            journal.path().clone_into(&mut view.journal.path);
+            shelf.path().clone_into(&mut view.journal.path);
         });
-        self.verify_rest(&journal);
-        let uplink = self.start_uplink(&begun);
+        self.verify_rest(shelf.as_ref());
+        let uplink = self.start_uplink(&mut begun);
         self.inputs.keep(std::iter::once(Input::Started), std::iter::empty());
         let watched = self.config.clock != ClockSource::None;
         let mut table_loop = TableLoop {
             table: begun.table,
             recorder: begun.recorder,
-            store: Box::new(JournalStore::new(begun.journal, self.rooms.journal.min_free_bytes)),
+            store: begun.shelf,
             inputs: &mut self.inputs,
             outlets,
             upkeep: Upkeep::new(self.run.synchronisation.clone(), watched, begun.tail),
@@ -249,7 +261,7 @@ impl House {
         drop(table_loop);
         self.reports.send_replace(Reports::default());
         stop_uplink(uplink).await;
-        restore::close(journal).await;
+        shelf.close().await;
         match ended {
             Ended::Stopped | Ended::StoppedUnrecorded => Then::Stop,
             Ended::RolledBack(found) => {
@@ -268,7 +280,12 @@ impl House {
         let mut links = Vec::new();
         let mut devices: Vec<(DeviceKind, Box<dyn Device>)> = Vec::new();
         for port in &self.rooms.ports {
-            let device = device::start(port.clone(), self.to_table.clone(), self.run.clock.clone());
+            let device = device::start_at(
+                self.outside.ports(),
+                port.clone(),
+                self.to_table.clone(),
+                self.run.clock.clone(),
+            );
             links.push(device.report.clone());
             devices.push((port.kind, Box::new(device)));
         }
@@ -278,19 +295,21 @@ impl House {
         devices
     }
 
-    fn start_uplink(&self, begun: &Begun) -> Option<UplinkHandle> {
-        let mut ancestry = restore::ancestry(begun.journal.path());
+    fn start_uplink(&self, begun: &mut Begun) -> Option<UplinkHandle> {
+        let mut ancestry = begun.shelf.ancestry();
         if let Ancestry::Known(known) = &mut ancestry {
             known.extend_from_slice(&self.outbid);
         }
-        self.start_uplink_with(Some(EventFeed::new(
-            &begun.journal,
-            begun.recorder.head().journal_id.clone(),
-            begun.cursor,
-            begun.undelivered.clone(),
+        self.start_uplink_with(Some(EventFeed {
+            ledger: begun.shelf.ledger(),
+            source: begun.shelf.source(),
+            undelivered: std::mem::take(&mut begun.undelivered),
+            journal_id: begun.recorder.head().journal_id.clone(),
             ancestry,
-            self.head.subscribe(),
-        )))
+            cursor: begun.cursor,
+            head: self.head.subscribe(),
+            newest: begun.shelf.newest(),
+        }))
     }
 
     pub(super) fn start_uplink_with(&self, events: Option<EventFeed>) -> Option<UplinkHandle> {
@@ -302,7 +321,7 @@ impl House {
             clock: self.run.clock.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
-        match uplink::start(self.rooms.uplink.clone(), feed) {
+        match uplink::start_at(self.outside.brokers(), self.rooms.uplink.clone(), feed) {
             Ok(uplink) => {
                 let report = uplink.report.clone();
                 self.reports.send_modify(|reports| reports.uplink = Some(report));
@@ -317,9 +336,9 @@ impl House {
     }
 
     /// What opening did not verify is verified beside play; what it finds holds the next round.
-    fn verify_rest(&self, journal: &Journal) {
+    fn verify_rest(&self, shelf: &dyn Shelf) {
         let notices = self.notices.clone();
-        journal.verify_rest(move |found| {
+        shelf.verify_rest(Box::new(move |found| {
             let text = match found {
                 Ok(report) => match report.bad {
                     Some(bad) => format!("the older part of the journal is damaged: {}", bad.text),
@@ -334,7 +353,7 @@ impl House {
             };
             // A table that has stopped needs no telling; the next start verifies again.
             let _stopped = notices.blocking_send(notice);
-        });
+        }));
     }
 }
 
@@ -372,44 +391,5 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
             ..JournalView::default()
         },
         clock: ClockQuality::Unsynchronised,
-    }
-}
-
-/// SHA-256 of this program's file; zeros when it can't be read.
-fn own_digest() -> [u8; 32] {
-    let digest = || -> std::io::Result<[u8; 32]> {
-        let mut program = std::fs::File::open("/proc/self/exe")?;
-        let mut sha256 = Sha256::new();
-        std::io::copy(&mut program, &mut Hashing(&mut sha256))?;
-        Ok(sha256.finalize().into())
-    };
-    digest().unwrap_or_else(|error| {
-        tracing::warn!(%error, "this program's own file can't be read: its digest is recorded as zeros");
-        [0; 32]
-    })
-}
-
-/// Hashes what is written to it.
-struct Hashing<'a>(&'a mut Sha256);
-
-impl std::io::Write for Hashing<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-/// What identifies this PC: its machine id, else its host name.
-fn machine() -> String {
-    let id = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
-    match id.trim() {
-        "" => nix::unistd::gethostname()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default(),
-        id => id.to_owned(),
     }
 }

@@ -25,7 +25,7 @@ pub(super) const APPEND_SLOW: Duration = Duration::from_millis(500);
 pub(super) struct TableLoop<'a> {
     pub(super) table: Table,
     pub(super) recorder: Recorder,
-    pub(super) store: Box<dyn Store>,
+    pub(super) store: Arc<dyn Store>,
     pub(super) inputs: &'a mut Inputs,
     pub(super) outlets: Outlets,
     pub(super) upkeep: Upkeep,

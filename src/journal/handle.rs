@@ -178,7 +178,8 @@ impl Newest {
         Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn set(&self, records: Arc<Vec<Record>>) {
+    /// These are durable now.
+    pub fn set(&self, records: Arc<Vec<Record>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = records;
     }
 }

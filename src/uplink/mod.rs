@@ -24,6 +24,7 @@ mod tls;
 pub mod topic;
 
 pub use address::{BrokerAddress, Transport};
+pub use broker::MqttBrokers;
 pub use exchange::{Brokers, Connected};
 pub use reading::Reads;
 pub use report::{UplinkReport, UplinkState};
@@ -142,36 +143,6 @@ pub struct EventFeed {
     pub newest: Newest,
 }
 
-impl EventFeed {
-    /// The feed of a journal that was opened. `cursor` and `undelivered` are what opening found.
-    #[must_use]
-    pub fn new(
-        journal: &Journal,
-        journal_id: String,
-        cursor: Seqno,
-        undelivered: Vec<MovedAside>,
-        ancestry: Ancestry,
-        head: watch::Receiver<Head>,
-    ) -> Self {
-        let undelivered = undelivered.into_iter().map(|moved| Undelivered {
-            source: source::journal_moved_aside(moved.path),
-            journal_id: moved.journal_id,
-            cursor: moved.cursor,
-            through: moved.through,
-        });
-        EventFeed {
-            ledger: Arc::new(journal.clone()),
-            source: source::journal_in_use(journal.path().to_owned()),
-            undelivered: undelivered.collect(),
-            journal_id,
-            ancestry,
-            cursor,
-            head,
-            newest: journal.newest(),
-        }
-    }
-}
-
 /// A journal that was moved aside and is not delivered to its end.
 pub struct Undelivered {
     /// Opens it.
@@ -182,6 +153,17 @@ pub struct Undelivered {
     pub cursor: Seqno,
     /// The last event of it that can be read.
     pub through: Seqno,
+}
+
+impl From<MovedAside> for Undelivered {
+    fn from(moved: MovedAside) -> Self {
+        Undelivered {
+            source: source::journal_moved_aside(moved.path),
+            journal_id: moved.journal_id,
+            cursor: moved.cursor,
+            through: moved.through,
+        }
+    }
 }
 
 /// What the gateway gives the uplink.
