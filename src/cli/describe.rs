@@ -1,14 +1,15 @@
 //! An event as a line that a person can follow: `events`, `recall`, the demo's subscriber and `floor watch` print the same.
 
+mod refusals;
 mod two_up;
 mod words;
 
 pub use words::{actor, areas, code, device, keys, moment, word};
 
 use crate::table::event::{
-    BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceOnline, DiceUncovered, EntryRejected, Event,
-    GatewayStarted, HousePolicy, IncidentRecorded, JournalFailed, JournalStarted, LampFailed, OpeningCheckRecorded,
-    ResultAmended, ResultEntered, ResultSource, RoundSettled, RoundStarted, RoundVoided, TableUnlocked,
+    BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceOnline, DiceUncovered, Event, GatewayStarted, HousePolicy,
+    IncidentRecorded, JournalFailed, JournalStarted, LampFailed, OpeningCheckRecorded, ResultAmended, ResultEntered,
+    ResultSource, RoundSettled, RoundStarted, RoundVoided, TableUnlocked,
 };
 use words::{after, also, area, away, by_itself, count, count64, numbers, seconds};
 
@@ -64,6 +65,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::StaleKeysIgnored(_) => "stale_keys_ignored",
         Body::DeviceAccepted(_) => "device_accepted",
         Body::TumblerStarted(_) => "tumbler_started",
+        Body::ActRefused(_) => "act_refused",
         Body::OpeningStarted(_) => "opening_started",
         Body::OpeningAbandoned(_) => "opening_abandoned",
         Body::OpeningCheckRecorded(_) => "opening_check_recorded",
@@ -143,6 +145,7 @@ fn happened(body: &Body) -> String {
         Body::StaleKeysIgnored(stale) => format!("{} stale keys ignored (E07)", stale.count),
         Body::DeviceAccepted(_) => "device accepted".to_owned(),
         Body::TumblerStarted(_) => "tumbler started by the gateway".to_owned(),
+        Body::ActRefused(refused) => refusals::act_refused(refused),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
         Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
         Body::OpeningCheckRecorded(check) => opening_check(check),
@@ -170,7 +173,7 @@ fn happened(body: &Body) -> String {
         Body::BetsClosed(closed) => bets_closed(closed),
         Body::DiceUncovered(uncovered) => dice_uncovered(uncovered),
         Body::ResultEntered(result) => result_entered(result),
-        Body::EntryRejected(rejected) => entry_rejected(rejected),
+        Body::EntryRejected(rejected) => refusals::entry_rejected(rejected),
         Body::LayoutLit(lit) => format!(
             "layout lit: {}{}",
             areas(&lit.areas),
@@ -428,23 +431,6 @@ fn result_entered(result: &ResultEntered) -> String {
     )
 }
 
-fn entry_rejected(rejected: &EntryRejected) -> String {
-    let shown = match rejected.shown.as_slice() {
-        [] => String::new(),
-        pressed => format!(" {}", keys(pressed)),
-    };
-    let times = if rejected.count > 1 {
-        format!(", {} times", rejected.count)
-    } else {
-        String::new()
-    };
-    format!(
-        "entry{shown} refused, E{:02}{}{times}",
-        rejected.code,
-        also(&rejected.text)
-    )
-}
-
 fn lamp_failed(failed: &LampFailed) -> String {
     let how = if failed.wrongly_lit {
         "is lit and must not be"
@@ -568,7 +554,7 @@ mod tests {
             "cover off, implied by the entry",
         );
         check(
-            Body::EntryRejected(EntryRejected {
+            Body::EntryRejected(event::EntryRejected {
                 shown: vec![1, 2, 4],
                 code: 1,
                 text: "keys differ".to_owned(),
@@ -624,13 +610,23 @@ mod tests {
             "spinner after three invalid spins at the beginning: the dealer spins until the wager is decided",
         );
         check(
-            Body::EntryRejected(EntryRejected {
+            Body::EntryRejected(event::EntryRejected {
                 shown: vec![22, 16],
                 code: 31,
                 text: "not now".to_owned(),
                 count: 1,
             }),
             "entry NEW_SPINNER HEADS refused, E31: not now",
+        );
+        check(
+            Body::ActRefused(event::ActRefused {
+                act: "no_more_bets".to_owned(),
+                text: "No round is open for bets.".to_owned(),
+                code: 31,
+                count: 3,
+                reason: event::ActRefusedReason::NotNow.into(),
+            }),
+            "act \"no more bets\" refused, E31, 3 times: No round is open for bets.",
         );
         check(
             Body::IncidentRecorded(IncidentRecorded {

@@ -458,6 +458,43 @@ mod tests {
     }
 
     #[test]
+    fn an_act_has_the_same_word_on_the_socket_and_in_the_events() {
+        let fields = [
+            ("light_test_entry", r#"{"faces":[1,3,6]}"#),
+            ("record_check", r#"{"check":"seal","passed":true,"text":"whole"}"#),
+            ("enter_result", r#"{"faces":[1,3,6],"reason":"terminal away"}"#),
+            ("amend", r#"{"faces":[1,3,6]}"#),
+            ("state_void_reason", r#"{"reason":"a_not_flat"}"#),
+            ("record_incident", r#"{"cause":"other","note":"x"}"#),
+            ("lock", r#"{"reason":"x"}"#),
+            ("unlock", r#"{"procedure":"x"}"#),
+            ("accept_device", r#"{"serial_number":"DT-1"}"#),
+            ("acknowledge_alert", r#"{"alert":"lamp_failed"}"#),
+            ("light_test_outcome", r#"{"outcome":"heads"}"#),
+            ("offer", r#"{"seat":3}"#),
+            ("continues", r#"{"side":"heads"}"#),
+            ("spin", r#"{"outcome":"tails"}"#),
+            ("correct_outcome", r#"{"outcome":"odds"}"#),
+            ("overrule", r#"{"outcome":"odds"}"#),
+            ("off_table", r#"{"dice":"two"}"#),
+            ("new_set", r#"{"from":"due"}"#),
+            ("report_light", r#"{"light":"heads_2","seen":"failed"}"#),
+        ];
+        let words = super::super::wording::act_words();
+        assert!(words.len() > 30, "{words:?}");
+        for word in words {
+            let inside = fields
+                .iter()
+                .find(|(act, _)| *act == word)
+                .map_or("{}", |(_, inside)| inside);
+            let act: Act = serde_json::from_str(&format!(r#"{{"{word}":{inside}}}"#))
+                .unwrap_or_else(|error| panic!("{word}: {error}"));
+            let act = OperatorAct::try_from(act).unwrap_or_else(|error| panic!("{word}: {error}"));
+            assert_eq!(act.word(), word);
+        }
+    }
+
+    #[test]
     fn every_reason_to_void_is_known_by_its_code_and_nothing_else_is() {
         for code in VOID_REASONS {
             let reason = void_reason(code.to_owned()).unwrap();

@@ -10,7 +10,8 @@ const MAX_NAME: usize = 64;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
     uid: u32,
-    name: String,
+    /// `None`: this PC knows no name for the uid.
+    name: Option<String>,
     pub(super) role: Role,
     connection: u64,
 }
@@ -24,13 +25,15 @@ pub(super) enum NameError {
     OnlyRootHasBy(String),
     #[error("a name has 1 to {MAX_NAME} printable characters")]
     BadName,
+    #[error("this PC knows no person for uid {0}: acts carry a name, so log in as somebody it knows")]
+    Nameless(u32),
 }
 
 impl Peer {
     pub(super) fn new(uid: u32, role: Role, connection: u64) -> Self {
         let name = match User::from_uid(Uid::from_raw(uid)) {
-            Ok(Some(user)) => user.name,
-            Ok(None) | Err(_) => format!("uid {uid}"),
+            Ok(Some(user)) => Some(user.name),
+            Ok(None) | Err(_) => None,
         };
         Peer {
             uid,
@@ -41,23 +44,34 @@ impl Peer {
     }
 
     /// The person who acts, in their own name or, for root, in that of `by`.
-    pub(super) fn acting(&self, by: Option<String>) -> Result<Person, NameError> {
+    ///
+    /// # Errors
+    ///
+    /// When nobody would know afterwards who it was, or root's right is taken by another.
+    pub(super) fn acting(&self, by: Option<&str>) -> Result<Person, NameError> {
+        let itself = self.itself();
         let (name, login) = match by {
-            Some(_) if self.uid != 0 => return Err(NameError::OnlyRootHasBy(self.name.clone())),
+            Some(_) if self.uid != 0 => return Err(NameError::OnlyRootHasBy(itself.name)),
             None if self.uid == 0 => return Err(NameError::RootNeedsBy),
-            Some(by) => (by, Some(self.name.clone())),
-            None => (self.name.clone(), None),
+            Some(by) => (by.to_owned(), Some(itself.name)),
+            None if self.name.is_none() => return Err(NameError::Nameless(self.uid)),
+            None => (itself.name, None),
         };
         let length = name.chars().count();
         if !(1..=MAX_NAME).contains(&length) || name.chars().any(char::is_control) || name.trim().is_empty() {
             return Err(NameError::BadName);
         }
-        Ok(Person {
-            name,
-            login,
+        Ok(Person { name, login, ..itself })
+    }
+
+    /// Who connected, whether they may act or not.
+    pub(super) fn itself(&self) -> Person {
+        Person {
+            name: self.name.clone().unwrap_or_else(|| format!("uid {}", self.uid)),
+            login: None,
             role: self.role,
             connection: self.connection,
-        })
+        }
     }
 }
 
@@ -69,17 +83,17 @@ mod tests {
     fn root_acts_only_in_a_name_and_nobody_else_in_another() {
         let root = Peer::new(0, Role::Supervisor, 1);
         assert_eq!(root.acting(None), Err(NameError::RootNeedsBy));
-        let person = root.acting(Some("ana".into())).unwrap();
+        let person = root.acting(Some("ana")).unwrap();
         assert_eq!((person.name.as_str(), person.login.as_deref()), ("ana", Some("root")));
-        assert_eq!(root.acting(Some(" ".into())), Err(NameError::BadName));
-        assert_eq!(root.acting(Some("a\nb".into())), Err(NameError::BadName));
+        assert_eq!(root.acting(Some(" ")), Err(NameError::BadName));
+        assert_eq!(root.acting(Some("a\nb")), Err(NameError::BadName));
         // No system has this user.
         let somebody = Peer::new(4_000_000_000, Role::Technician, 2);
         assert_eq!(
-            somebody.acting(Some("ana".into())),
+            somebody.acting(Some("ana")),
             Err(NameError::OnlyRootHasBy("uid 4000000000".into()))
         );
-        let person = somebody.acting(None).unwrap();
-        assert_eq!((person.name.as_str(), person.login), ("uid 4000000000", None));
+        assert_eq!(somebody.acting(None), Err(NameError::Nameless(4_000_000_000)));
+        assert_eq!(somebody.itself().name, "uid 4000000000");
     }
 }

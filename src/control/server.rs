@@ -6,7 +6,7 @@ use super::socket::{BindError, ControlConfig, Listening};
 use super::wording::complaint;
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
 use crate::gateway::{Handle, Refusal};
-use crate::table::input::Role;
+use crate::table::input::{OperatorAct, Person, Role};
 use futures_util::{SinkExt, StreamExt};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,6 +30,9 @@ const WATCH_AT_LEAST: Duration = Duration::from_secs(1);
 
 /// How long the listener rests when the system has no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(500);
+
+/// Characters of a claimed name that are recorded: as many as a name may have.
+const MAX_CLAIMED: usize = 64;
 
 type Lines = Framed<UnixStream, LinesCodec>;
 
@@ -138,22 +141,27 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
 
 /// Does what a person asks, if this person may ask it here.
 async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>, acted: &mut Acted) -> Answer {
-    if peer.role == Role::Technician && !act.is_test() {
-        return Answer::WrongUse {
-            text: "this socket is for looking and testing: supervisors act through the other one".to_owned(),
-        };
-    }
-    let person = match peer.acting(by) {
-        Ok(person) => person,
-        Err(error) => {
-            return Answer::WrongUse {
-                text: error.to_string(),
-            };
-        }
-    };
+    let is_test = act.is_test();
     let act = match act.try_into() {
         Ok(act) => act,
         Err(error) => return wrong_act(&error),
+    };
+    let person = match peer.acting(by.as_deref()) {
+        Ok(person) if peer.role == Role::Supervisor || is_test => person,
+        Ok(person) => {
+            let text = "this socket is for looking and testing: supervisors act through the other one";
+            return forbid(handle, person, act, text.to_owned()).await;
+        }
+        Err(error) => {
+            let claimed = by.map(|by| format!(" (asked in the name of {:?})", clipped(&by)));
+            let answer = forbid(
+                handle,
+                peer.itself(),
+                act,
+                error.to_string() + claimed.as_deref().unwrap_or(""),
+            );
+            return answer.await;
+        }
     };
     *acted = Acted::Something;
     match handle.act(person, act).await {
@@ -170,6 +178,17 @@ async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>, acted: 
             }
         }
     }
+}
+
+/// Who may not ask for it so is told why, and the journal keeps that they tried.
+async fn forbid(handle: &Handle, person: Person, act: OperatorAct, text: String) -> Answer {
+    handle.forbidden(person, act, text.clone()).await;
+    Answer::WrongUse { text }
+}
+
+/// A name that somebody claimed, as far as it is told and recorded.
+fn clipped(name: &str) -> String {
+    name.chars().take(MAX_CLAIMED).collect()
 }
 
 fn wrong_act(error: &ActError) -> Answer {
@@ -221,7 +240,7 @@ mod tests {
     use super::*;
     use crate::gateway::TableView;
     use crate::gateway::testing;
-    use crate::table::input::{Input, OperatorAct};
+    use crate::table::input::Input;
     use std::path::Path;
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::sync::{mpsc, watch};
@@ -275,6 +294,11 @@ mod tests {
         assert_eq!(answer, Answer::Done { text: "done".into() });
         let answer = ask(&scene.config.supervisor_socket, Act::Amend { faces: [1, 2, 7] }, by).await;
         assert!(matches!(answer, Answer::WrongUse { .. }), "{answer:?}");
+        let Some(Input::ActForbidden { person, act, text }) = scene.told.recv().await else {
+            panic!("the table is told who asked by the wrong socket");
+        };
+        assert_eq!((person.role, act), (Role::Technician, OperatorAct::Close));
+        assert!(text.contains("supervisors act through the other one"), "{text}");
         let Some(Input::Operator {
             person,
             act: OperatorAct::Close,

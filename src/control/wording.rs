@@ -97,6 +97,12 @@ fn acts() -> String {
     known::<Act>().join(", ")
 }
 
+/// The word of every act.
+#[cfg(test)]
+pub(super) fn act_words() -> Vec<&'static str> {
+    known::<Act>()
+}
+
 /// The words of an enum.
 fn known<'de, T: Deserialize<'de>>() -> Vec<&'static str> {
     match T::deserialize(Words) {

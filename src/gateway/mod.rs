@@ -155,6 +155,12 @@ impl Handle {
         answer.await.unwrap_or(Err(Refusal::Stopping))
     }
 
+    /// A person asked for an act that they may not ask for so: the journal keeps it.
+    pub async fn forbidden(&self, person: Person, act: OperatorAct, text: String) {
+        // A stopping table records no more refusals.
+        let _stopping = self.ask(Input::ActForbidden { person, act, text }, None).await;
+    }
+
     /// The connection `connection` has ended: what belonged to it (Test, an opening) ends too.
     pub async fn operator_gone(&self, connection: u64) {
         // A stopping table forgets both anyway.

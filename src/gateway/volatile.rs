@@ -45,6 +45,7 @@ fn next_entry(input: &Input, shown: u32) -> Option<u32> {
         | Input::ReadUnderCover
         | Input::Condition { .. }
         | Input::Operator { .. }
+        | Input::ActForbidden { .. }
         | Input::OperatorGone { .. }
         | Input::Deadline => None,
     }
@@ -230,6 +231,7 @@ impl Missed {
             | Input::DeviceFault { .. }
             | Input::ReadUnderCover
             | Input::Operator { .. }
+            | Input::ActForbidden { .. }
             | Input::Deadline
             | Input::Stopping => {}
         }

@@ -103,6 +103,10 @@ names! {
     LinkOdd = "link_odd", Until::Over;
     /// The wall clock is not synchronised.
     ClockUnsynchronised = "clock_unsynchronised", Until::Over;
+    /// The table's own certificate, or one of those it trusts, expires soon or has expired.
+    CertificateExpires = "certificate_expires", Until::Over;
+    /// A certificate is not taken, the broker's or the table's own.
+    CertificateRefused = "certificate_refused", Until::Over;
 }
 
 impl Name {
@@ -144,6 +148,8 @@ impl Name {
             Condition::EventSetAside => Name::EventSetAside,
             Condition::LinkOdd(_) => Name::LinkOdd,
             Condition::ClockUnsynchronised => Name::ClockUnsynchronised,
+            Condition::CertificateExpires => Name::CertificateExpires,
+            Condition::CertificateRefused => Name::CertificateRefused,
         }
     }
 
@@ -183,6 +189,16 @@ pub(crate) fn clear<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
     if draft.state.alerts.contains_key(name.as_str()) {
         let alert = name.as_str().to_string();
         draft.record(Source::gateway(), Body::AlertCleared(AlertCleared { alert }));
+    }
+}
+
+/// An alert whose text says what is the matter now: raised anew when that is something else.
+pub(crate) fn tell<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: &str) {
+    let standing = draft.state.alerts.get(name.as_str());
+    if standing.is_none_or(|alert| alert.text != text) {
+        let alert = name.as_str().to_string();
+        let text = text.to_string();
+        draft.record(Source::gateway(), Body::AlertRaised(AlertRaised { alert, text }));
     }
 }
 

@@ -55,6 +55,7 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::TestModeEntered(_)
         | Body::TestModeLeft(_)
         | Body::AlertRaised(_)
+        | Body::ActRefused(_)
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)

@@ -8,7 +8,7 @@ use crate::table::entry::Which;
 use crate::table::game::Family;
 use crate::table::seen::{Authority, Seen};
 use crate::table::state::State;
-use crate::table::{alert, entry, locks, opening, readout};
+use crate::table::{alert, entry, locks, opening, readout, refused_act};
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -44,6 +44,7 @@ pub(crate) fn is_next_round_held_back<F: Family>(look: &Look<'_, F>) -> bool {
 pub(crate) fn run<F: Family>(draft: &mut Draft<'_, F>) {
     key(draft);
     entry::write_counts(draft, Which::Due);
+    refused_act::write_counts(draft, refused_act::Which::Due);
     F::write_counts(draft, Which::Due);
     locks::guard(draft);
     F::due(draft);
@@ -57,6 +58,7 @@ pub(crate) fn next<F: Family>(look: &Look<'_, F>) -> Option<Uptime> {
         look.seen.unfinished.then_some(look.seen.latest),
         key_at(look),
         entry::counts_at(look),
+        refused_act::counts_at(look),
         F::next(look),
         opening::walk_at(look),
         readout::next(look),
@@ -108,5 +110,6 @@ pub(crate) fn round_ends<F: Family>(draft: &mut Draft<'_, F>) {
 /// The daemon stops: what is only counted yet is written now.
 pub(crate) fn stopping<F: Family>(draft: &mut Draft<'_, F>) {
     entry::write_counts(draft, Which::All);
+    refused_act::write_counts(draft, refused_act::Which::All);
     F::write_counts(draft, Which::All);
 }

@@ -378,6 +378,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)
         | Body::ThrowerOffered(_)
+        | Body::ActRefused(_)
         | Body::EntryRejected(_) => {}
     }
 }

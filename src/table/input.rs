@@ -350,6 +350,15 @@ pub enum Input {
         /// The connection's number.
         connection: u64,
     },
+    /// A person asked for an act that they may not ask for so: by the wrong socket, or in somebody else's name.
+    ActForbidden {
+        /// Who.
+        person: Person,
+        /// What they asked for.
+        act: OperatorAct,
+        /// What they were told.
+        text: String,
+    },
     /// Time passed: `Table::deadline` was reached.
     Deadline,
     /// The daemon stops cleanly: what is only counted yet (equal refusals, lamp flicker) is written now.
@@ -387,6 +396,10 @@ pub enum Condition {
     LinkOdd(DeviceKind),
     /// The wall clock is not synchronised.
     ClockUnsynchronised,
+    /// The table's own certificate, or one of those it trusts, expires soon or has expired.
+    CertificateExpires,
+    /// A certificate, the broker's or the table's own, is not taken: no connection.
+    CertificateRefused,
 }
 
 /// An input with the time of its arrival, stamped by the task that owns its source.

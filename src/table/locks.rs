@@ -128,6 +128,8 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         | Condition::TakenOver
         | Condition::EventSetAside
         | Condition::LinkOdd(_)
+        | Condition::CertificateExpires
+        | Condition::CertificateRefused
         | Condition::ClockUnsynchronised => None,
     };
     if let Condition::LinkOdd(kind) = condition {
@@ -138,7 +140,23 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         if let Some((reason, kind)) = lock_of {
             lock(draft, Source::gateway(), reason, kind, text);
         }
-        draft.raise(name, text);
+        match condition {
+            Condition::CertificateExpires | Condition::CertificateRefused => alert::tell(draft, name, text),
+            Condition::DiskLow
+            | Condition::DiskFilling
+            | Condition::JournalFailed
+            | Condition::JournalMovedAside
+            | Condition::JournalDamaged
+            | Condition::JournalRolledBack
+            | Condition::JournalSlow
+            | Condition::BrokerRefuses
+            | Condition::BrokerUnreachable
+            | Condition::NobodyListening
+            | Condition::TakenOver
+            | Condition::EventSetAside
+            | Condition::LinkOdd(_)
+            | Condition::ClockUnsynchronised => draft.raise(name, text),
+        }
         return;
     }
     if condition == Condition::DiskLow {

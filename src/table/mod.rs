@@ -22,6 +22,7 @@ mod mode;
 mod opening;
 mod operator;
 mod readout;
+mod refused_act;
 pub mod rejection;
 mod restart;
 mod seen;
@@ -334,6 +335,7 @@ fn take<F: Family>(draft: &mut Draft<'_, F>, input: &Input) {
             standing,
         } => locks::condition(draft, *condition, text, *standing),
         Input::Operator { person, act } => operator::act(draft, person, act),
+        Input::ActForbidden { person, act, text } => refused_act::forbidden(draft, person, act, text),
         Input::OperatorGone { connection } => operator::gone(draft, *connection),
         Input::Stopping => due::stopping(draft),
         Input::Deadline => {}

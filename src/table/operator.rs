@@ -3,28 +3,37 @@
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{
-    AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind, TestModeEntered,
-    TestModeLeft,
+    ActRefusedReason, AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind,
+    TestModeEntered, TestModeLeft,
 };
 use crate::table::game::{Answer, Family};
 use crate::table::input::{OperatorAct, Person, Role};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::state::State;
-use crate::table::{incident, locks, opening};
+use crate::table::{incident, locks, opening, refused_act};
 
 /// No rule of the game stands behind the refusal.
 const HOUSE: Citation = "";
 
 /// Does the act, or says why not.
 pub(crate) fn act<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) {
-    let answer = allowed(draft, person, act).and_then(|()| dispatch(draft, person, act));
+    let may = allowed(draft, person, act);
+    let answer = may.clone().and_then(|()| dispatch(draft, person, act));
     // What every table refuses cites the one instrument that has it; at a table of another law it is the house's own rule.
-    draft.answer = Some(answer.map_err(|refusal| {
+    let answer = answer.map_err(|refusal| {
         let ours = refusal.rule.starts_with(draft.game.instrument());
         let rule = if ours { refusal.rule } else { HOUSE };
         Rejection { rule, ..refusal }
-    }));
+    });
+    if let Err(refusal) = &answer {
+        let reason = match may {
+            Ok(()) => ActRefusedReason::NotNow,
+            Err(_) => ActRefusedReason::NotAllowed,
+        };
+        refused_act::refused(draft, person, act, refusal, reason);
+    }
+    draft.answer = Some(answer);
 }
 
 /// Technicians look and test; everything else is a supervisor's.

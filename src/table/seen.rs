@@ -3,7 +3,7 @@
 //! Gone at a restart: devices are greeted anew, and what they say then counts as happening then.
 
 use crate::rules::citation::Citation;
-use crate::table::event::OpeningCheck;
+use crate::table::event::{ActRefused, Actor, OpeningCheck};
 use crate::table::indicators::Readout;
 use crate::table::input::{
     Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, Outcome, TumblerReport,
@@ -24,6 +24,7 @@ pub struct Seen {
     pub(crate) key: Authority,
     pub(crate) readout: ReadoutSeen,
     pub(crate) refusals: Vec<Repeated>,
+    pub(crate) refused_acts: RefusedActs,
     pub(crate) stale: Option<Burst>,
     pub(crate) opening: OpeningSeen,
     /// The connection that Test or the opening belongs to.
@@ -206,6 +207,39 @@ pub(crate) struct Repeated {
     pub(crate) round: u64,
     /// After the recorded first.
     pub(crate) more: u32,
+}
+
+/// Acts of people that were refused.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct RefusedActs {
+    /// Recorded once, and counted since.
+    pub(crate) repeated: Vec<RefusedAct>,
+    /// Beyond what may be recorded at a time: counted only.
+    pub(crate) others: Option<OtherActs>,
+    /// What was recorded is worked off by then.
+    pub(crate) worked_off: Uptime,
+}
+
+/// Equal refusals of an act.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct RefusedAct {
+    /// What the first of them was recorded as.
+    pub(crate) first: ActRefused,
+    pub(crate) by: Actor,
+    pub(crate) rule: Citation,
+    pub(crate) since: Uptime,
+    pub(crate) round: u64,
+    /// After the recorded first.
+    pub(crate) more: u32,
+}
+
+/// Refused acts that are only counted.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct OtherActs {
+    /// Who asked for the last of them.
+    pub(crate) by: Actor,
+    pub(crate) since: Uptime,
+    pub(crate) count: u32,
 }
 
 /// A burst of stale keys.

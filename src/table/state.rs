@@ -248,6 +248,7 @@ impl State {
             | Body::TumblerStarted(_)
             | Body::IncidentRecorded(_)
             | Body::ThrowerOffered(_)
+            | Body::ActRefused(_)
             | Body::EntryRejected(_) => {}
         }
     }

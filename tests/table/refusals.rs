@@ -5,6 +5,7 @@ use crate::scene::{MS, Scene, play};
 use tablegate::table::event::{Body, RoundHeldCause};
 use tablegate::table::input::{Contact, DeviceKind, Flatness, Input, Key, OperatorAct};
 
+mod acts;
 mod codes;
 mod contacts;
 mod counting;

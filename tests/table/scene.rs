@@ -8,13 +8,13 @@ use std::time::Duration;
 use tablegate::rules::sic_bo::machine::Tumbler as SicBoTumbler;
 use tablegate::rules::tai_sai::{Layout, Style};
 use tablegate::table::event::{
-    Body, Event, Fact, GatewayStarted, GatewayStopped, JournalStarted, JournalStartedReason, TableLockedKind,
-    TableLockedReason, TableState,
+    ActorKind, Body, Event, Fact, GatewayStarted, GatewayStopped, JournalStarted, JournalStartedReason,
+    TableLockedKind, TableLockedReason, TableState,
 };
 use tablegate::table::indicators::{DeviceCommand, Indicators, Readout};
-use tablegate::table::input::{DeviceKind, Input, Motion, Person, Role};
+use tablegate::table::input::{DeviceKind, Input, Motion, OperatorAct, Person, Role};
 use tablegate::table::rejection::Rejection;
-use tablegate::table::{GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
+use tablegate::table::{Decision, GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
 use tablegate::time::{Timestamp, Uptime};
 
 pub const MS: u64 = 1000;
@@ -161,6 +161,44 @@ pub fn supervisor() -> Person {
         role: Role::Supervisor,
         connection: 1,
     }
+}
+
+/// Every event of a person's act carries that person's name, unless the gateway draws the consequence by itself; and an act that
+/// leaves no event is one that changes nothing.
+#[track_caller]
+pub fn names_the_person(person: &Person, act: &OperatorAct, decision: &Decision) {
+    let kind = match person.role {
+        Role::Technician => ActorKind::Technician,
+        Role::Supervisor => ActorKind::Supervisor,
+    };
+    let mut by_person = 0;
+    for fact in &decision.facts {
+        let Some(actor) = &fact.actor else {
+            // Rounds begin and lamps are lit because of what was done; nobody does that.
+            continue;
+        };
+        match actor.kind() {
+            ActorKind::Gateway | ActorKind::Dealer => {}
+            _ => {
+                assert_eq!((actor.kind(), &actor.name), (kind, &person.name), "{act:?}: {fact:?}");
+                assert_eq!(
+                    actor.login,
+                    person.login.clone().unwrap_or_default(),
+                    "{act:?}: {fact:?}"
+                );
+                by_person += 1;
+            }
+        }
+    }
+    let changes_nothing = matches!(
+        act,
+        OperatorAct::WalkLamps | OperatorAct::LightTestEntry { .. } | OperatorAct::LightTestOutcome { .. }
+    );
+    let is_counted = matches!(decision.answer, Some(Err(_))) && decision.facts.is_empty();
+    assert!(
+        by_person > 0 || changes_nothing || is_counted,
+        "{act:?} leaves no event with a name: {decision:?}"
+    );
 }
 
 pub fn technician() -> Person {
@@ -328,6 +366,9 @@ impl Scene {
     pub fn feed(&mut self, input: Input) {
         self.watch_cover();
         let decision = self.table.decide(self.uptime(), &input);
+        if let Input::Operator { person, act } = &input {
+            names_the_person(person, act, &decision);
+        }
         self.record(decision.facts);
         self.table.note(decision.seen);
         if decision.answer.is_some() {

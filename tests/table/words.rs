@@ -102,6 +102,11 @@ fn details(body: &Body) -> Vec<String> {
             words.extend(flags(&[(b.confirmed, "confirmed")]));
             words
         }
+        Body::ActRefused(b) => vec![
+            b.act.clone(),
+            short(b.reason().as_str_name(), "ACT_REFUSED_REASON_"),
+            format!("x{}", b.count),
+        ],
         Body::EntryRejected(b) => vec![format!("E{:02}", b.code), list(&b.shown), format!("x{}", b.count)],
         Body::LayoutLit(b) => vec![ids(&b.areas)],
         Body::LampFailed(b) => vec![
@@ -144,7 +149,7 @@ fn details(body: &Body) -> Vec<String> {
 /// Events that expectations leave out unless they ask for them: alerts accompany much, and a dark layout is confirmed often.
 pub fn is_aside(words: &[String]) -> bool {
     match words[0].as_str() {
-        "AlertRaised" | "AlertCleared" | "AlertAcknowledged" => true,
+        "AlertRaised" | "AlertCleared" | "AlertAcknowledged" | "ActRefused" => true,
         "LayoutLit" => words[1] == "nothing",
         _ => false,
     }

@@ -8,7 +8,7 @@ use tablegate::rules::tai_sai::{Layout, Style};
 use tablegate::rules::triple_penny::Display;
 use tablegate::rules::two_up_dice::machine::FirstThree;
 use tablegate::table::event::{
-    Body, CheckpointRecorded, DeviceOfflineReason, Event, GatewayStarted, TableCheckpoint, TableState,
+    ActorKind, Body, CheckpointRecorded, DeviceOfflineReason, Event, GatewayStarted, TableCheckpoint, TableState,
 };
 use tablegate::table::indicators::Indicators;
 use tablegate::table::input::{
@@ -218,6 +218,19 @@ impl Scene {
     pub fn feed(&mut self, input: Input) -> Option<Result<String, String>> {
         let decision = self.table.decide(self.uptime(), &input);
         assert!(decision.facts.len() <= MOST_FACTS, "{:?}", decision.facts);
+        if let Input::Operator { person, act } = &input {
+            let named = decision.facts.iter().filter_map(|fact| fact.actor.as_ref());
+            let named = named.filter(|actor| actor.kind() == ActorKind::Supervisor && actor.name == person.name);
+            let is_counted = matches!(decision.answer, Some(Err(_))) && decision.facts.is_empty();
+            let changes_nothing = matches!(
+                act,
+                OperatorAct::WalkLamps | OperatorAct::LightTestEntry { .. } | OperatorAct::LightTestOutcome { .. }
+            );
+            assert!(
+                named.count() > 0 || is_counted || changes_nothing,
+                "{act:?} leaves no event with a name"
+            );
+        }
         for fact in decision.facts {
             let event = Event {
                 seqno: self.events.len() as u64 + 1,
@@ -481,7 +494,8 @@ impl Scene {
             .iter()
             .filter_map(|event| event.body.as_ref())
             .map(|body| format!("{body:?}").split('(').next().unwrap().to_string())
-            .filter(|name| !name.starts_with("Device") && !name.starts_with("Alert") && name != "GatewayStarted")
+            .filter(|name| !name.starts_with("Device") && !name.starts_with("Alert"))
+            .filter(|name| name != "GatewayStarted" && name != "ActRefused")
             .collect();
         self.forget();
         names

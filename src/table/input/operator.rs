@@ -184,3 +184,51 @@ pub enum OperatorAct {
         seen: LightSeen,
     },
 }
+
+impl OperatorAct {
+    /// Its word, as the control socket and the events have it.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            OperatorAct::BeginOpening => "begin_opening",
+            OperatorAct::WalkLamps => "walk_lamps",
+            OperatorAct::LightTestEntry { .. } => "light_test_entry",
+            OperatorAct::SpinTumbler => "spin_tumbler",
+            OperatorAct::RecordCheck { .. } => "record_check",
+            OperatorAct::CompleteOpening => "complete_opening",
+            OperatorAct::AbandonOpening => "abandon_opening",
+            OperatorAct::OpenVouched => "open_vouched",
+            OperatorAct::Close => "close",
+            OperatorAct::EnterResult { .. } => "enter_result",
+            OperatorAct::Amend { .. } => "amend",
+            OperatorAct::Void { .. } => "void",
+            OperatorAct::StateVoidReason { .. } => "state_void_reason",
+            OperatorAct::Settle => "settle",
+            OperatorAct::Reopen => "reopen",
+            OperatorAct::Resume => "resume",
+            OperatorAct::WithdrawVoid => "withdraw_void",
+            OperatorAct::RecordIncident { .. } => "record_incident",
+            OperatorAct::Lock { .. } => "lock",
+            OperatorAct::Unlock { .. } => "unlock",
+            OperatorAct::AcceptDevice { .. } => "accept_device",
+            OperatorAct::EnterTest => "enter_test",
+            OperatorAct::LeaveTest => "leave_test",
+            OperatorAct::AcknowledgeAlert { .. } => "acknowledge_alert",
+            OperatorAct::LightTestOutcome { .. } => "light_test_outcome",
+            OperatorAct::Offer { .. } => "offer",
+            OperatorAct::Spinner { .. } => "spinner",
+            OperatorAct::DealerSpins => "dealer_spins",
+            OperatorAct::Continues { .. } => "continues",
+            OperatorAct::NoMoreBets => "no_more_bets",
+            OperatorAct::Spin { .. } => "spin",
+            OperatorAct::CorrectOutcome { .. } => "correct_outcome",
+            OperatorAct::Invalid { .. } => "invalid",
+            OperatorAct::Overrule { .. } => "overrule",
+            OperatorAct::SpinnerStops => "spinner_stops",
+            OperatorAct::Relieve => "relieve",
+            OperatorAct::OffTable { .. } => "off_table",
+            OperatorAct::NewSet { .. } => "new_set",
+            OperatorAct::ReportLight { .. } => "report_light",
+        }
+    }
+}

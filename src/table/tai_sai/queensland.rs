@@ -29,8 +29,9 @@ pub(crate) fn cite(body: &Body, tumbler: Tumbler) -> &'static [Citation] {
         Body::RoundVoided(_) | Body::VoidReasonStated(_) | Body::VoidWithdrawn(_) => IRREGULARITY,
         Body::TableLocked(locked) => lock(locked.reason()),
         Body::TableUnlocked(unlocked) => lock(unlocked.reason()),
-        // Refused entries are recorded with the rule of their code.
+        // Refused entries and acts are recorded with the rule of their refusal.
         Body::EntryRejected(_)
+        | Body::ActRefused(_)
         // Opening, lamps, amendments: nothing at hand.
         | Body::OpeningStarted(_)
         | Body::OpeningAbandoned(_)

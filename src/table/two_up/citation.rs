@@ -56,6 +56,7 @@ macro_rules! other_facts {
             | Body::DiceUncovered(_)
             | Body::ResultEntered(_)
             | Body::EntryRejected(_)
+            | Body::ActRefused(_)
             | Body::LayoutLit(_)
             | Body::ResultAmended(_)
             | Body::RoundHeld(_)

@@ -202,7 +202,13 @@ impl Ground {
     pub fn is_aside(&self, event: &Event) -> bool {
         matches!(
             event.body,
-            Some(Body::AlertRaised(_) | Body::AlertCleared(_) | Body::EntryRejected(_) | Body::LampFailed(_))
+            Some(
+                Body::AlertRaised(_)
+                    | Body::AlertCleared(_)
+                    | Body::ActRefused(_)
+                    | Body::EntryRejected(_)
+                    | Body::LampFailed(_)
+            )
         )
     }
 

@@ -11,6 +11,7 @@ use crate::rules::concordance;
 use crate::table::event::{Body, CheckpointRecorded, Event, Fact, GatewayStarted, GatewayStopped};
 use crate::table::input::{Contact, Cover, DeviceKind, Input, Motion, Seal};
 use crate::table::rejection;
+use crate::table::seen::RefusedActs;
 use crate::time::Uptime;
 use prost::Message;
 use std::collections::BTreeMap;
@@ -439,7 +440,10 @@ impl<M: Machine, L: Law> Scene<M, L> {
         if self.fault.is_some() {
             return;
         }
-        self.machine.note(decision.seen);
+        // Refused acts are only counted: with their times there would be many states that differ in nothing else.
+        let mut seen = decision.seen;
+        seen.refused_acts = RefusedActs::default();
+        self.machine.note(seen);
         let indicators = self.machine.indicators();
         let lit = &indicators.lamps.lit;
         match self.law.lights() {

@@ -75,6 +75,8 @@ impl Formed for Seen {
             key,
             readout,
             refusals,
+            // The scene forgets them.
+            refused_acts: _,
             stale,
             opening,
             owner,
