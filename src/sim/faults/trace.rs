@@ -351,8 +351,8 @@ pub enum Invariant {
     StateSurvives,
     /// An alert is raised once, until it is cleared.
     AlertsOnce,
-    /// The result is what was keyed.
-    ResultAsKeyed,
+    /// What is recorded of people and devices happened: keys, ENTER, bell, spins, cover.
+    NothingInvented,
     /// The connection's number only rises, and the retained status is its own.
     StatusTrue,
     /// What the gateway writes can be read, and it never dies.
@@ -375,7 +375,7 @@ impl Invariant {
             Invariant::CursorBehind => "cursor-behind",
             Invariant::StateSurvives => "state-survives",
             Invariant::AlertsOnce => "alerts-once",
-            Invariant::ResultAsKeyed => "result-as-keyed",
+            Invariant::NothingInvented => "nothing-invented",
             Invariant::StatusTrue => "status-true",
             Invariant::Sound => "sound",
         }

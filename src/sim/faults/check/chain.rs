@@ -1,0 +1,243 @@
+//! Numbers, hashes and round ids run on, across restarts: no gap, no number used again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use sha2::{Digest, Sha256};
+
+use crate::sim::faults::trace::{Ending, Invariant, Judge, Seen, Sight, Stored};
+use crate::table::event::Event;
+use crate::table::event::event::Body;
+
+#[derive(Default)]
+pub(super) struct Contiguous {
+    journals: BTreeMap<String, Journal>,
+    /// The runs of the gateway so far, as events name them.
+    runs: BTreeSet<String>,
+    /// Of the run under way: its name, as soon as it has written, and its clock.
+    run: Option<(String, u64)>,
+    /// The run under way has said that it stopped.
+    has_stopped: bool,
+    /// The last run said so.
+    stopped_before: bool,
+    has_run: bool,
+}
+
+#[derive(Default)]
+struct Journal {
+    seqno: u64,
+    sha256: Vec<u8>,
+    last_round: u64,
+}
+
+impl Judge for Contiguous {
+    fn invariant(&self) -> Invariant {
+        Invariant::Contiguous
+    }
+
+    fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        match sight.seen {
+            Seen::GatewayStarted { .. } => {
+                self.stopped_before = self.has_stopped;
+                self.has_stopped = false;
+                self.run = None;
+            }
+            Seen::GatewayEnded { how: Ending::Stopped } if self.run.is_some() && !self.has_stopped => {
+                return Err("the gateway stopped, and its journal doesn't say so".to_owned());
+            }
+            Seen::Appended { journal, records } => {
+                let mut judged = Ok(());
+                for (record, event) in records.iter().zip(sight.events) {
+                    let told = self.record(journal, record, event);
+                    judged = judged.and(told.map_err(|text| format!("event {}: {text}", record.seqno)));
+                }
+                return judged;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+impl Contiguous {
+    fn record(&mut self, name: &str, record: &Stored<'_>, event: &Event) -> Result<(), String> {
+        let journal = self.journals.entry(name.to_owned()).or_default();
+        let (seqno, sha256) = (journal.seqno, std::mem::take(&mut journal.sha256));
+        let previous = if sha256.is_empty() { vec![0; 32] } else { sha256 };
+        journal.seqno = record.seqno;
+        journal.sha256 = Sha256::digest(record.bytes).to_vec();
+        let last_round = journal.last_round;
+        journal.last_round = last_round.max(event.round_id);
+        if record.seqno != seqno + 1 {
+            return Err(format!("it follows event {seqno}"));
+        }
+        if (event.journal_id.as_str(), event.seqno) != (name, record.seqno) {
+            return Err(format!(
+                "it says that it is event {} of {}",
+                event.seqno, event.journal_id
+            ));
+        }
+        if event.previous_sha256 != previous {
+            return Err("its hash is not of the event before".to_owned());
+        }
+        let is_first = matches!(event.body, Some(Body::JournalStarted(_)));
+        if is_first != (record.seqno == 1) {
+            return Err("a journal begins with JournalStarted and has no other".to_owned());
+        }
+        if starts_a_round(event, last_round) && event.round_id <= last_round {
+            return Err(format!(
+                "round {} is used again, the last one was {last_round}",
+                event.round_id
+            ));
+        }
+        if event.round_id > last_round + 1 && last_round > 0 {
+            return Err(format!("round {} follows round {last_round}", event.round_id));
+        }
+        self.in_run(event)
+    }
+
+    fn in_run(&mut self, event: &Event) -> Result<(), String> {
+        if self.has_stopped {
+            return Err("it comes after GatewayStopped".to_owned());
+        }
+        if matches!(event.body, Some(Body::GatewayStopped(_))) {
+            self.has_stopped = true;
+        }
+        let named = self.named(event);
+        if let Some(Body::GatewayStarted(started)) = &event.body {
+            let was_clean = std::mem::replace(&mut self.has_run, true) && self.stopped_before;
+            if started.clean_stop != was_clean {
+                return Err(format!(
+                    "it says clean_stop {}, and the run before ended so: {was_clean}",
+                    started.clean_stop
+                ));
+            }
+        }
+        named
+    }
+
+    /// The name of the run and its clock.
+    fn named(&mut self, event: &Event) -> Result<(), String> {
+        match &mut self.run {
+            None => {
+                let is_new = self.runs.insert(event.run_id.clone());
+                self.run = Some((event.run_id.clone(), event.uptime_us));
+                if is_new {
+                    Ok(())
+                } else {
+                    Err("a run has the name of an earlier one".to_owned())
+                }
+            }
+            Some((run, _)) if *run != event.run_id => Err("its run's name is another than before".to_owned()),
+            Some((_, uptime)) => {
+                let before = std::mem::replace(uptime, event.uptime_us);
+                if event.uptime_us >= before {
+                    Ok(())
+                } else {
+                    Err("the run's clock went back".to_owned())
+                }
+            }
+        }
+    }
+}
+
+/// A number that must be new.
+fn starts_a_round(event: &Event, last: u64) -> bool {
+    match &event.body {
+        Some(Body::RoundStarted(_) | Body::SpinnerSelected(_)) => true,
+        // Of a winner who goes on; before a call it may be placed anew in its round.
+        Some(Body::SpinnerWagerPlaced(_)) => event.round_id != last,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, dice, fact};
+    use super::*;
+    use crate::table::event::{GatewayStarted, GatewayStopped};
+    use prost::Message;
+
+    /// A started table without anything wrong.
+    fn bench() -> Bench {
+        let mut bench = Bench::dice(Contiguous::default());
+        bench.append(dice::to_landed(1));
+        bench.expect_nothing();
+        bench
+    }
+
+    fn stopped() -> super::super::testing::Fact {
+        fact(0, Body::GatewayStopped(GatewayStopped::default()))
+    }
+
+    #[test]
+    fn crashes_and_clean_stops_run_on() {
+        let mut bench = bench();
+        bench.see(&Seen::GatewayEnded { how: Ending::Crashed });
+        bench.start();
+        bench.append(vec![stopped()]);
+        bench.see(&Seen::GatewayEnded { how: Ending::Stopped });
+        bench.expect_nothing();
+        bench.see(&Seen::GatewayStarted { run: 3 });
+        let started = GatewayStarted {
+            clean_stop: true,
+            ..GatewayStarted::default()
+        };
+        let mut records = bench.record(vec![fact(0, Body::GatewayStarted(started)), dice::started(2)]);
+        rename(&mut records, "run-3");
+        bench.store(&records);
+        bench.expect_nothing();
+    }
+
+    /// As if another run had made them; their chain is made anew.
+    fn rename(records: &mut [(u64, Vec<u8>)], run: &str) {
+        let mut previous = None;
+        for (_, bytes) in records {
+            let mut event = Event::decode(bytes.as_slice()).unwrap();
+            event.run_id = run.to_owned();
+            if let Some(previous) = previous {
+                event.previous_sha256 = previous;
+            }
+            *bytes = event.encode_to_vec();
+            previous = Some(Sha256::digest(&bytes).to_vec());
+        }
+    }
+
+    #[test]
+    fn each_break_is_found() {
+        let mut bench = bench();
+        let records = bench.record(dice::to_landed(2));
+        bench.store(&records[1..2]);
+        bench.expect("it follows event 8");
+
+        let mut bench = self::bench();
+        let mut records = bench.record(vec![dice::started(2)]);
+        rename(&mut records, "run-2");
+        bench.store(&records);
+        bench.expect("its run's name is another");
+
+        let mut bench = self::bench();
+        let mut records = bench.record(vec![dice::started(2)]);
+        let mut event = Event::decode(records[0].1.as_slice()).unwrap();
+        event.previous_sha256 = vec![7; 32];
+        records[0].1 = event.encode_to_vec();
+        bench.store(&records);
+        bench.expect("not of the event before");
+
+        let mut bench = self::bench();
+        bench.append(vec![dice::started(1)]);
+        bench.expect("round 1 is used again");
+        bench.append(vec![stopped(), dice::started(2)]);
+        bench.expect("after GatewayStopped");
+    }
+
+    #[test]
+    fn a_run_that_lies_about_the_one_before_is_found() {
+        let mut bench = bench();
+        bench.append(vec![stopped()]);
+        bench.see(&Seen::GatewayEnded { how: Ending::Stopped });
+        bench.start();
+        bench.expect("it says clean_stop false");
+        bench.see(&Seen::GatewayEnded { how: Ending::Stopped });
+        bench.expect("its journal doesn't say so");
+    }
+}

@@ -1,0 +1,232 @@
+//! What is recorded of people and devices happened: no more entries are judged than ENTER was pressed, and with the keys that were shown; no bell,
+//! spin or uncover is recorded that nobody made.
+
+use std::collections::VecDeque;
+
+use crate::sim::faults::trace::{Happening, Invariant, Judge, Seen, Sight};
+use crate::table::event::event::Body;
+use crate::table::event::{ActorKind, DeviceKind, Event, ResultSource};
+
+/// A terminal waits for the host before it takes the next ENTER, so few are on their way at a time.
+const MOST_ON_THEIR_WAY: usize = 64;
+
+#[derive(Default)]
+pub(super) struct NothingInvented {
+    /// Entries that may still lead to a result, oldest first.
+    entries: VecDeque<Vec<u32>>,
+    enters: u64,
+    judged: u64,
+    bells: u64,
+    bells_recorded: u64,
+    spins: u64,
+    spins_recorded: u64,
+    /// Spins of the round, as recorded so far.
+    round: (u64, u64),
+    uncovers: u64,
+    uncovers_recorded: u64,
+}
+
+impl Judge for NothingInvented {
+    fn invariant(&self) -> Invariant {
+        Invariant::NothingInvented
+    }
+
+    fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        match sight.seen {
+            Seen::Happened { what, .. } => {
+                self.happened(*what);
+                Ok(())
+            }
+            Seen::Appended { .. } => {
+                let mut judged = Ok(());
+                let has =
+                    |test: fn(&Body) -> bool| sight.events.iter().filter_map(|event| event.body.as_ref()).any(test);
+                if has(|body| matches!(body, Body::EntryRejected(_))) && has(is_result) {
+                    // Counts of earlier refusals are written when a round goes on: those have more than one.
+                    let fresh = |body: &Body| matches!(body, Body::EntryRejected(rejected) if rejected.count <= 1);
+                    if has(fresh) {
+                        judged = Err("an entry is refused and leaves a result".to_owned());
+                    }
+                }
+                for event in sight.events {
+                    judged = judged.and(self.event(event));
+                }
+                judged
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn is_result(body: &Body) -> bool {
+    matches!(
+        body,
+        Body::ResultEntered(_) | Body::ResultAmended(_) | Body::SpinResulted(_)
+    )
+}
+
+impl NothingInvented {
+    fn happened(&mut self, what: Happening) {
+        match what {
+            Happening::Entry { shown, .. } => {
+                self.enters += 1;
+                self.entries
+                    .push_back(shown.into_iter().filter(|key| *key != 0).collect());
+                if self.entries.len() > MOST_ON_THEIR_WAY {
+                    self.entries.pop_front();
+                }
+            }
+            Happening::Bell => self.bells += 1,
+            Happening::SpinEnded { .. } => self.spins += 1,
+            Happening::CoverOff => self.uncovers += 1,
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, event: &Event) -> Result<(), String> {
+        let by_terminal = event
+            .device
+            .as_ref()
+            .is_some_and(|device| device.kind() == DeviceKind::Terminal);
+        let by_tumbler = event
+            .device
+            .as_ref()
+            .is_some_and(|device| device.kind() == DeviceKind::Tumbler);
+        match &event.body {
+            Some(Body::ResultEntered(entered)) if entered.source() == ResultSource::Terminal => {
+                self.keyed(event, &entered.pressed)
+            }
+            Some(Body::ResultAmended(amended)) if amended.source() == ResultSource::Terminal => {
+                self.keyed(event, &amended.pressed)
+            }
+            Some(Body::SpinResulted(resulted)) if resulted.source() == ResultSource::Terminal => {
+                self.keyed(event, &resulted.pressed)
+            }
+            Some(Body::EntryRejected(rejected)) => {
+                self.judged += u64::from(rejected.count);
+                self.enough(event, "entries are judged", self.judged, self.enters)
+            }
+            Some(Body::RoundSettled(settled)) if !settled.implied && by_terminal => {
+                self.judged += 1;
+                self.enough(event, "entries are judged", self.judged, self.enters)
+            }
+            Some(Body::BetsClosed(closed)) if !closed.implied && by_terminal => {
+                self.bells_recorded += 1;
+                self.enough(event, "bells are recorded", self.bells_recorded, self.bells)
+            }
+            Some(Body::TumblerSpun(spun)) => {
+                let (round, recorded) = self.round;
+                let before = if round == event.round_id { recorded } else { 0 };
+                let now = u64::from(spun.spins);
+                self.round = (event.round_id, now);
+                self.spins_recorded += now.saturating_sub(before);
+                self.enough(event, "spins are recorded", self.spins_recorded, self.spins)
+            }
+            Some(Body::DiceUncovered(uncovered)) if !uncovered.implied && !uncovered.at_rest && by_tumbler => {
+                self.uncovers_recorded += 1;
+                self.enough(event, "uncovers are recorded", self.uncovers_recorded, self.uncovers)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An entry became a result: it was made, with these keys, and only once.
+    fn keyed(&mut self, event: &Event, pressed: &[u32]) -> Result<(), String> {
+        self.judged += 1;
+        let by_gateway = event
+            .actor
+            .as_ref()
+            .is_some_and(|actor| actor.kind() == ActorKind::Gateway);
+        if by_gateway {
+            return Err(format!("event {}: the gateway enters a result", event.seqno));
+        }
+        match self.entries.iter().position(|keys| keys == pressed) {
+            Some(place) => {
+                self.entries.drain(..=place);
+                self.enough(event, "entries are judged", self.judged, self.enters)
+            }
+            None => Err(format!("event {}: {pressed:?} was not entered", event.seqno)),
+        }
+    }
+
+    fn enough(&self, event: &Event, what: &str, recorded: u64, happened: u64) -> Result<(), String> {
+        if recorded <= happened {
+            return Ok(());
+        }
+        Err(format!(
+            "event {}: {recorded} {what}, and there were {happened}",
+            event.seqno
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, dice, fact};
+    use super::*;
+    use crate::table::event::EntryRejected;
+    use crate::table::input;
+
+    fn happens(bench: &mut Bench, what: Happening) {
+        bench.see(&Seen::Happened {
+            device: input::DeviceKind::Terminal,
+            what,
+        });
+    }
+
+    fn enter(bench: &mut Bench, shown: [u32; 3]) {
+        happens(bench, Happening::Entry { shown, entry: 3 });
+    }
+
+    /// A round whose dice have been spun and uncovered.
+    fn bench() -> Bench {
+        let mut bench = Bench::dice(NothingInvented::default());
+        for _ in 0..3 {
+            happens(&mut bench, Happening::SpinEnded { faces: [1, 1, 3] });
+        }
+        bench.append(dice::to_landed(1));
+        bench.expect_nothing();
+        bench
+    }
+
+    #[test]
+    fn what_was_entered_becomes_a_result_once() {
+        let mut bench = bench();
+        enter(&mut bench, [1, 3, 1]);
+        bench.append(vec![dice::entered(1, [1, 3, 1])]);
+        bench.expect_nothing();
+        bench.append(vec![dice::entered(1, [1, 3, 1])]);
+        bench.expect("[1, 3, 1] was not entered");
+        enter(&mut bench, [1, 3, 0]);
+        bench.append(vec![dice::entered(1, [1, 3, 2])]);
+        bench.expect("[1, 3, 2] was not entered");
+    }
+
+    #[test]
+    fn more_is_judged_than_was_entered() {
+        let mut bench = bench();
+        enter(&mut bench, [1, 3, 0]);
+        let rejected = |count| {
+            let rejected = EntryRejected {
+                code: 2,
+                count,
+                ..EntryRejected::default()
+            };
+            fact(1, Body::EntryRejected(rejected))
+        };
+        bench.append(vec![rejected(1)]);
+        bench.expect_nothing();
+        bench.append(vec![rejected(2)]);
+        bench.expect("3 entries are judged, and there were 1");
+        enter(&mut bench, [1, 3, 1]);
+        bench.append(vec![rejected(1), dice::entered(1, [1, 3, 1])]);
+        bench.expect("refused and leaves a result");
+    }
+
+    #[test]
+    fn spins_that_nobody_made_are_found() {
+        let mut bench = bench();
+        bench.append(dice::to_betting(2));
+        bench.expect("6 spins are recorded, and there were 3");
+    }
+}

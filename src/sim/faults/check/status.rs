@@ -1,0 +1,104 @@
+//! The number of the connection only rises, and once quiet the retained status says that the table is there, and is its own.
+
+use prost::Message;
+
+use crate::sim::faults::trace::{Connection, Invariant, Judge, Seen, Sight, is_status};
+use crate::table::event::Status;
+
+#[derive(Default)]
+pub(super) struct StatusTrue {
+    /// The highest number that was said, and on which connection.
+    highest: Option<(u64, Connection)>,
+    retained: Option<Status>,
+}
+
+impl Judge for StatusTrue {
+    fn invariant(&self) -> Invariant {
+        Invariant::StatusTrue
+    }
+
+    fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        match sight.seen {
+            Seen::Published {
+                connection,
+                topic,
+                payload,
+                ..
+            } if is_status(topic) => {
+                let status = Status::decode(*payload).map_err(|error| format!("a status can't be read: {error}"))?;
+                let said = status.connection;
+                let is_online = status.online;
+                self.retained = Some(status);
+                match self.highest {
+                    Some((highest, by)) if is_online && by != *connection && said <= highest => Err(format!(
+                        "connection {connection} calls itself {said}, and an earlier one was {highest}"
+                    )),
+                    Some((highest, _)) if said < highest => Ok(()),
+                    Some(_) | None => {
+                        self.highest = Some((said, *connection));
+                        Ok(())
+                    }
+                }
+            }
+            Seen::BrokerForgot => {
+                self.retained = None;
+                Ok(())
+            }
+            Seen::Quiet => {
+                let highest = self.highest.map_or(0, |(highest, _)| highest);
+                match &self.retained {
+                    None => Err("there is no retained status".to_owned()),
+                    Some(status) if !status.online => Err("the retained status says that the table is away".to_owned()),
+                    Some(status) if status.connection != highest => Err(format!(
+                        "the retained status is of connection {}, and the table's is {highest}",
+                        status.connection
+                    )),
+                    Some(status) if !status.fault.is_empty() => {
+                        Err(format!("the retained status tells of {:?}", status.fault))
+                    }
+                    Some(_) => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Bench;
+    use super::*;
+
+    fn status(bench: &mut Bench, on: Connection, connection: u64, online: bool) {
+        let status = Status {
+            connection,
+            online,
+            ..Status::default()
+        };
+        bench.publish_on(on, "p/status", &status.encode_to_vec());
+    }
+
+    #[test]
+    fn a_late_last_will_is_put_right() {
+        let mut bench = Bench::bare(StatusTrue::default());
+        status(&mut bench, 1, 1, true);
+        status(&mut bench, 2, 2, true);
+        status(&mut bench, 1, 1, false);
+        bench.see(&Seen::Quiet);
+        bench.expect("says that the table is away");
+        status(&mut bench, 2, 2, true);
+        bench.see(&Seen::Quiet);
+        bench.expect_nothing();
+    }
+
+    #[test]
+    fn a_number_that_does_not_rise_is_found() {
+        let mut bench = Bench::bare(StatusTrue::default());
+        status(&mut bench, 1, 7, true);
+        status(&mut bench, 2, 7, true);
+        bench.expect("calls itself 7, and an earlier one was 7");
+        bench.see(&Seen::BrokerForgot);
+        bench.see(&Seen::Quiet);
+        bench.expect("no retained status");
+    }
+}

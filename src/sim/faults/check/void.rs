@@ -1,0 +1,241 @@
+//! No round is voided by the gateway while a link was broken since bets opened, nor though the bell had rung in time.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::sim::faults::trace::{Happening, Invariant, Judge, Seen, Sight};
+use crate::table::event::event::Body;
+use crate::table::event::{ActorKind, Event, RoundVoidedReason};
+use crate::table::input::DeviceKind;
+
+/// A bell so long after the cover went off is as good as before it: two clocks.
+const TWO_CLOCKS: Duration = Duration::from_millis(300);
+
+#[derive(Default)]
+pub(super) struct NoVoid {
+    broken: BTreeSet<DeviceKind>,
+    round: Option<Bets>,
+    /// When the bell rang last.
+    bell: Option<Duration>,
+    /// When the cover went off last.
+    off: Option<Duration>,
+    /// A void that the gateway declared though the bell had rung: it has to take it back, or say that it can't.
+    owed: Option<u64>,
+    /// Spins since the last round ended.
+    spins: u64,
+}
+
+/// A round whose bets have opened.
+struct Bets {
+    id: u64,
+    opened: Duration,
+    /// Whatever the gateway needs to hear bell and cover was broken meanwhile.
+    was_broken: bool,
+}
+
+impl Judge for NoVoid {
+    fn invariant(&self) -> Invariant {
+        Invariant::NoVoidWhileBroken
+    }
+
+    fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        match sight.seen {
+            Seen::LinkBroken { device } if hears(*device) => {
+                self.broken.insert(*device);
+                self.broke();
+            }
+            Seen::LinkMended { device } => {
+                self.broken.remove(device);
+            }
+            Seen::GatewayEnded { .. } => self.broke(),
+            Seen::Happened { device, what } => self.happened(sight.at, *device, *what),
+            Seen::Appended { .. } => {
+                for event in sight.events {
+                    self.event(sight.at, event)?;
+                }
+            }
+            Seen::Quiet => {
+                if let Some(round) = self.owed.take() {
+                    return Err(format!(
+                        "round {round} stays void though the bell had rung, and nobody is told"
+                    ));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Bell and cover are told by these.
+fn hears(device: DeviceKind) -> bool {
+    matches!(device, DeviceKind::Tumbler | DeviceKind::Terminal)
+}
+
+impl NoVoid {
+    fn broke(&mut self) {
+        if let Some(round) = &mut self.round {
+            round.was_broken = true;
+        }
+    }
+
+    fn happened(&mut self, at: Duration, device: DeviceKind, what: Happening) {
+        match what {
+            Happening::Bell => self.bell = Some(at),
+            Happening::CoverOff => self.off = Some(at),
+            Happening::SpinEnded { .. } => self.spins += 1,
+            Happening::Restarted if hears(device) => self.broke(),
+            _ => {}
+        }
+    }
+
+    fn event(&mut self, at: Duration, event: &Event) -> Result<(), String> {
+        match &event.body {
+            Some(Body::BetsOpened(_)) => {
+                self.round = Some(Bets {
+                    id: event.round_id,
+                    opened: at,
+                    was_broken: !self.broken.is_empty(),
+                });
+            }
+            Some(Body::RoundVoided(voided)) => {
+                let by_gateway = event
+                    .actor
+                    .as_ref()
+                    .is_none_or(|actor| actor.kind() == ActorKind::Gateway);
+                if voided.automatic || by_gateway {
+                    let spins = std::mem::take(&mut self.spins);
+                    return self.voided(event.round_id, voided.reason(), spins);
+                }
+                self.spins = 0;
+            }
+            Some(Body::RoundSettled(_) | Body::RoundAbandoned(_)) => self.spins = 0,
+            Some(Body::VoidWithdrawn(_)) => self.owed = None,
+            Some(Body::AlertRaised(raised)) if raised.alert == "late_bell" => self.owed = None,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn voided(&mut self, id: u64, reason: RoundVoidedReason, spins: u64) -> Result<(), String> {
+        if reason == RoundVoidedReason::ANotActivated && spins > 0 {
+            return Err(format!(
+                "round {id} is void as not activated, and the dice were spun {spins} times"
+            ));
+        }
+        let Some(round) = self.round.as_ref().filter(|round| round.id == id) else {
+            return Ok(());
+        };
+        if round.was_broken {
+            return Err(format!(
+                "the gateway voids round {id} ({reason:?}), and a link was broken since its bets opened"
+            ));
+        }
+        let in_time = |bell: &Duration| *bell >= round.opened && self.off.is_none_or(|off| *bell <= off + TWO_CLOCKS);
+        if reason == RoundVoidedReason::AExposedEarly && self.bell.as_ref().is_some_and(in_time) {
+            self.owed = Some(id);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{Bench, dice, fact};
+    use super::*;
+    use crate::table::event::{AlertRaised, RoundVoided, VoidWithdrawn};
+
+    fn happens(device: DeviceKind, what: Happening) -> Seen<'static> {
+        Seen::Happened { device, what }
+    }
+
+    const BELL: Seen<'static> = Seen::Happened {
+        device: DeviceKind::Terminal,
+        what: Happening::Bell,
+    };
+
+    fn voided(reason: RoundVoidedReason) -> super::super::testing::Fact {
+        let voided = RoundVoided {
+            automatic: true,
+            reason: reason as i32,
+            ..RoundVoided::default()
+        };
+        fact(1, Body::RoundVoided(voided)).by(ActorKind::Gateway)
+    }
+
+    fn exposed() -> super::super::testing::Fact {
+        voided(RoundVoidedReason::AExposedEarly)
+    }
+
+    fn bench() -> Bench {
+        let mut bench = Bench::dice(NoVoid::default());
+        bench.append(dice::to_betting(1));
+        bench
+    }
+
+    #[test]
+    fn a_cover_that_goes_off_before_the_bell_voids() {
+        let mut bench = bench();
+        bench.see(&happens(DeviceKind::Tumbler, Happening::CoverOff));
+        bench.wait(2);
+        bench.append(vec![exposed()]);
+        bench.see(&BELL);
+        bench.see(&Seen::Quiet);
+        bench.expect_nothing();
+    }
+
+    #[test]
+    fn a_link_that_was_broken_forbids_it() {
+        for device in [DeviceKind::Terminal, DeviceKind::Tumbler] {
+            let mut bench = bench();
+            bench.see(&Seen::LinkBroken { device });
+            bench.see(&Seen::LinkMended { device });
+            bench.append(vec![exposed()]);
+            bench.expect("a link was broken since its bets opened");
+        }
+        let mut bench = Bench::dice(NoVoid::default());
+        let device = DeviceKind::Terminal;
+        bench.see(&Seen::LinkBroken { device });
+        bench.append(dice::to_betting(1));
+        bench.append(vec![exposed()]);
+        bench.expect("a link was broken");
+        let mut bench = self::bench();
+        bench.see(&Seen::LinkBroken {
+            device: DeviceKind::LayoutLamps,
+        });
+        bench.append(vec![exposed()]);
+        bench.expect_nothing();
+    }
+
+    #[test]
+    fn a_bell_in_time_has_to_be_made_good() {
+        let rung = || {
+            let mut bench = bench();
+            bench.see(&BELL);
+            bench.see(&happens(DeviceKind::Tumbler, Happening::CoverOff));
+            bench.append(vec![exposed()]);
+            bench
+        };
+        let mut bench = rung();
+        bench.see(&Seen::Quiet);
+        bench.expect("stays void though the bell had rung");
+        let late = AlertRaised {
+            alert: "late_bell".to_owned(),
+            ..AlertRaised::default()
+        };
+        for good in [Body::VoidWithdrawn(VoidWithdrawn::default()), Body::AlertRaised(late)] {
+            let mut bench = rung();
+            bench.append(vec![fact(1, good)]);
+            bench.see(&Seen::Quiet);
+            bench.expect_nothing();
+        }
+    }
+
+    #[test]
+    fn dice_that_were_spun_were_activated() {
+        let mut bench = Bench::dice(NoVoid::default());
+        bench.see(&happens(DeviceKind::Tumbler, Happening::SpinEnded { faces: [1, 2, 3] }));
+        bench.append(vec![dice::started(1), voided(RoundVoidedReason::ANotActivated)]);
+        bench.expect("spun 1 times");
+    }
+}
