@@ -110,7 +110,13 @@ fn the_other_dice_games_are_played_by_their_own_rules() {
 }
 
 #[test]
-fn ctrl_c_ends_it_with_a_summary_and_leaves_nothing_behind() {
+fn ctrl_c_or_a_lost_terminal_ends_it_with_a_summary_and_leaves_nothing_behind() {
+    for signal in [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP] {
+        ends_cleanly_by(signal);
+    }
+}
+
+fn ends_cleanly_by(signal: Signal) {
     let mut child = demo(&["--speed", "20"]).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let folder = lines.by_ref().map(Result::unwrap).find_map(|line| {
@@ -125,14 +131,14 @@ fn ctrl_c_ends_it_with_a_summary_and_leaves_nothing_behind() {
             .any(|line| line.contains("place your bets (gateway)")),
         "the demo plays"
     );
-    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
+    kill(Pid::from_raw(child.id().try_into().unwrap()), signal).unwrap();
     let rest: Vec<String> = lines.map(Result::unwrap).collect();
-    assert!(child.wait().unwrap().success());
+    assert!(child.wait().unwrap().success(), "{signal}");
     assert!(
         rest.last().unwrap().contains("chain verified on both sides: yes."),
-        "{rest:?}"
+        "{signal}: {rest:?}"
     );
-    assert!(!folder.exists(), "{} is still there", folder.display());
+    assert!(!folder.exists(), "{signal}: {} is still there", folder.display());
 }
 
 #[test]

@@ -213,7 +213,10 @@ impl Filter {
                     .iter()
                     .max_by(|one, other| strsim::jaro(one, unknown).total_cmp(&strsim::jaro(other, unknown)));
                 let hint = nearest.map(|nearest| format!(", is it {nearest}?")).unwrap_or_default();
-                Err(Failure::usage(format!("there is no kind of event {unknown:?}{hint}")))
+                let all = known.join(", ");
+                Err(Failure::usage(format!(
+                    "there is no kind of event {unknown:?}{hint}; there are: {all}"
+                )))
             }
         }
     }
@@ -511,7 +514,9 @@ mod tests {
             kind: vec!["result_enterd".to_owned()],
             ..Filter::default()
         };
-        assert!(filter.check().unwrap_err().text.contains("result_entered"));
+        let text = filter.check().unwrap_err().text;
+        assert!(text.contains("is it result_entered?"), "{text}");
+        assert!(text.contains("there are: gateway_started, "), "{text}");
         assert!(
             Filter {
                 kind: vec!["round_voided".to_owned()],

@@ -77,6 +77,8 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
     // Listening from the start: a signal that comes while something else is looked at must not be missed.
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
+    // The terminal's window is closed, or the line to it is gone: everything is still put away.
+    let mut hang_up = signal(SignalKind::hangup())?;
     let mut resize = signal(SignalKind::window_change())?;
     let broker =
         broker::start().map_err(|error| Failure::failed(format!("the demo's broker didn't start: {error}")))?;
@@ -116,6 +118,7 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
             biased;
             _ = interrupt.recv() => break Ok(()),
             _ = terminate.recv() => break Ok(()),
+            _ = hang_up.recv() => break Ok(()),
             Some(()) = resize.recv() => if let Some(screen) = &mut screen {
                 screen.resized();
             },
