@@ -169,7 +169,7 @@ fn the_rest_is_verified_in_the_background() {
         let (tell, told) = found();
         opened.journal.verify_rest(tell);
         let report = told.recv_timeout(std::time::Duration::from_secs(10)).unwrap().unwrap();
-        assert_eq!((report.bad, report.proven, report.checkpoints), (None, 501, 1));
+        assert_eq!((report.bad, report.proven, report.checkpoints), (None, 521, 1));
         opened.journal.close();
 
         let mut bytes = std::fs::read(file_in(directory.path())).unwrap();

@@ -3,7 +3,8 @@
 use super::daemon::{self, Reach};
 use super::ending::{Failure, Status, print, print_json};
 use super::event_json::hex;
-use crate::journal::{Infos, Progress, ReadError, Reader, Report, file_in, verify};
+use crate::journal::{Elder, Infos, Link, Origin, Progress, ReadError, Reader, Report, file_in, verify};
+use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -127,6 +128,8 @@ struct Verified {
     events_proven: u64,
     checkpoints: u64,
     acknowledged_through: u64,
+    begun: Option<Begun>,
+    before_it: Vec<Before>,
     first_bad_seqno: Option<u64>,
     what_is_wrong: Option<String>,
 }
@@ -145,8 +148,71 @@ impl Verified {
             events_proven: report.proven,
             checkpoints: report.checkpoints,
             acknowledged_through: report.cursor,
+            begun: report.origin.map(Begun::new),
+            before_it: report.elders.into_iter().map(Before::new).collect(),
             first_bad_seqno: report.bad.as_ref().and_then(|bad| bad.seqno),
             what_is_wrong: report.bad.map(|bad| bad.text),
+        }
+    }
+}
+
+/// Why a journal was begun, and where.
+#[derive(Serialize, Debug)]
+struct Begun {
+    reason: &'static str,
+    machine: String,
+    #[serde(skip)]
+    words: &'static str,
+}
+
+impl Begun {
+    fn new(origin: Origin) -> Self {
+        let (reason, words) = match origin.reason {
+            JournalStartedReason::First => ("first", "as the first of its table"),
+            JournalStartedReason::MovedAside => ("moved_aside", "in the place of a damaged one"),
+            JournalStartedReason::RolledBack => ("rolled_back", "in the place of one that went back in time"),
+            JournalStartedReason::Unspecified => ("unspecified", "for a reason that this program doesn't know"),
+        };
+        Begun {
+            reason,
+            machine: origin.machine,
+            words,
+        }
+    }
+}
+
+/// A journal before it, and whether what is kept of it is what was named.
+#[derive(Serialize, Debug)]
+struct Before {
+    journal_id: String,
+    last_seqno: u64,
+    path: PathBuf,
+    link: &'static str,
+    what_is_found: Option<String>,
+    #[serde(skip)]
+    words: String,
+}
+
+impl Before {
+    fn new(elder: Elder) -> Self {
+        let path = elder.path.display();
+        let (link, what_is_found, found) = match elder.link {
+            Link::Holds => ("holds", None, format!("kept as {path}, which ends with that event")),
+            Link::Gone => ("gone", None, "which is not there".to_owned()),
+            Link::Lost(what) => ("lost", Some(what.clone()), format!("kept as {path}: {what}")),
+            Link::Differs(what) => ("differs", Some(what.clone()), format!("kept as {path}: {what}")),
+        };
+        let journal = match elder.journal_id.as_str() {
+            "" => "one that could not be read",
+            known => known,
+        };
+        Before {
+            words: format!("{journal} up to event {}, {found}", elder.last_seqno),
+            journal_id: elder.journal_id,
+            last_seqno: elder.last_seqno,
+            path: elder.path,
+            link,
+            what_is_found,
         }
     }
 }
@@ -203,6 +269,16 @@ fn verify_text(verified: &Verified) -> String {
     };
     let _ = writeln!(text, "head         {}", verified.head_sha256);
     let _ = writeln!(text, "acknowledged through {}", verified.acknowledged_through);
+    let _ = match &verified.begun {
+        Some(begun) => writeln!(text, "begun        {} on machine {}", begun.words, begun.machine),
+        None => writeln!(
+            text,
+            "begun        its first events were deleted when their time was over"
+        ),
+    };
+    for before in &verified.before_it {
+        let _ = writeln!(text, "before it    {}", before.words);
+    }
     if verified.whole {
         let _ = writeln!(
             text,

@@ -215,6 +215,7 @@ fn started(config: &GatewayConfig, run: &Run, clean_stop: bool) -> GatewayStarte
         game: game.to_owned(),
         style: style.to_owned(),
         layout: layout.to_owned(),
+        machine: run.machine.clone(),
     }
 }
 

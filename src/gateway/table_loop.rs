@@ -8,7 +8,7 @@ use super::outlets::Outlets;
 use super::recorder::{Batch, Recorder, gateway_fact};
 use super::restore::checkpoint_after;
 use super::store::{Pending, Store};
-use super::upkeep::Upkeep;
+use super::upkeep::{TIDY_AFTER, TIDY_AT_LATEST, Upkeep};
 use crate::failpoint::{Point, pass};
 use crate::table::Table;
 use crate::table::event::{Body, Event, EventSetAside, Fact, GatewayStopped};
@@ -218,7 +218,12 @@ impl TableLoop<'_> {
             self.record(vec![fact]).await?;
             self.publish();
         }
-        if self.table.is_between_rounds() && self.upkeep.take_tidy() {
+        let worth_it = if self.table.is_between_rounds() {
+            TIDY_AFTER
+        } else {
+            TIDY_AT_LATEST
+        };
+        if self.upkeep.take_tidy(worth_it) {
             self.store.tidy();
         }
         Ok(())

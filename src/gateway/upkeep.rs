@@ -28,7 +28,11 @@ const FIRST_EXPIRE: Duration = Duration::from_secs(300);
 
 /// Between rounds, the write-ahead log is moved into the file when at least this many events were appended since.
 /// It keeps the log at some hundred kilobytes.
-const TIDY_AFTER: u64 = 64;
+pub(super) const TIDY_AFTER: u64 = 64;
+
+/// In a round that takes so many events (a supervisor's hold while a device comes and goes) the log is moved in the middle of it: it is some ten
+/// megabytes then, and moving it takes some ten milliseconds.
+pub(super) const TIDY_AT_LATEST: u64 = 1024;
 
 /// The alert of a slow journal ends when no append was slow for this long.
 const SLOW_FOR: Duration = Duration::from_secs(60);
@@ -100,9 +104,9 @@ impl Upkeep {
         self.checkpoint_asked = false;
     }
 
-    /// Whether the write-ahead log is worth moving; asked between rounds.
-    pub(super) fn take_tidy(&mut self) -> bool {
-        let due = self.since_tidy >= TIDY_AFTER;
+    /// Whether at least `events` were appended since the write-ahead log was moved: then it is now.
+    pub(super) fn take_tidy(&mut self, events: u64) -> bool {
+        let due = self.since_tidy >= events;
         if due {
             self.since_tidy = 0;
         }

@@ -11,9 +11,11 @@ pub fn sha256(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// The number alone, without the rest of the event.
+/// Journal and number alone, without the rest of the event.
 #[derive(Clone, PartialEq, Message)]
-struct Number {
+struct Place {
+    #[prost(string, tag = "3")]
+    journal_id: String,
     #[prost(uint64, tag = "4")]
     seqno: u64,
 }
@@ -21,14 +23,17 @@ struct Number {
 /// What is wrong with a record by itself, without its neighbours: cheaper than decoding it.
 ///
 /// # Errors
-/// Its bytes are not those that were written, or stand under another number.
-pub fn check_alone(record: &Record) -> Result<(), BadRecord> {
+/// Its bytes are not those that were written, stand under another number, or in another journal.
+pub fn check_alone(record: &Record, journal_id: &str) -> Result<(), BadRecord> {
     if sha256(&record.bytes) != record.sha256 {
         return Err(BadRecord::Bytes);
     }
-    let number = Number::decode(&*record.bytes).map_err(|error| BadRecord::Undecodable(error.to_string()))?;
-    if number.seqno != record.seqno {
-        return Err(BadRecord::Number(number.seqno));
+    let place = Place::decode(&*record.bytes).map_err(|error| BadRecord::Undecodable(error.to_string()))?;
+    if place.seqno != record.seqno {
+        return Err(BadRecord::Number(place.seqno));
+    }
+    if place.journal_id != journal_id {
+        return Err(BadRecord::Journal(place.journal_id));
     }
     Ok(())
 }

@@ -20,9 +20,31 @@ fn file(directory: &Path) -> PathBuf {
     directory.join("journal.head")
 }
 
-/// Reads the note; one that is damaged counts as none.
+/// Where the note of a journal is kept that was moved aside to `path`.
+fn kept(path: &Path) -> PathBuf {
+    path.with_extension("head")
+}
+
+/// Moves the note along with its journal, to `path`. Without one nothing happens.
+pub(super) fn move_along(directory: &Path, path: &Path) -> std::io::Result<()> {
+    match std::fs::rename(file(directory), kept(path)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// Reads the note of the journal in use; one that is damaged counts as none.
 pub(super) fn read(directory: &Path) -> Option<Noted> {
-    let text = std::fs::read_to_string(file(directory)).ok()?;
+    read_file(&file(directory))
+}
+
+/// Reads the note of a journal that was moved aside to `path`.
+pub(super) fn read_kept(path: &Path) -> Option<Noted> {
+    read_file(&kept(path))
+}
+
+fn read_file(path: &Path) -> Option<Noted> {
+    let text = std::fs::read_to_string(path).ok()?;
     let (said, check) = text.trim_end().rsplit_once(' ')?;
     if check != self::check(said) {
         return None;

@@ -7,10 +7,11 @@ use super::counter::Counter;
 use super::error::StoreError;
 use super::files::{self, beside};
 use super::head_mark::{self, Noted};
+use super::lineage;
 use super::lock::Lock;
 use super::reader::{ReadError, Reader};
 use super::row::{Identity, Mark, MovedAside};
-use super::salvage::{self, Why};
+use super::salvage::{self, Salvaged, Why};
 use super::store::{Store, View};
 use super::tail::{PAGE, Tail};
 use super::thread::{self, Start};
@@ -63,7 +64,7 @@ pub(super) fn open(directory: &Path, owner: &Owner, machine: &str, options: &Opt
             (Good::empty(identity), Store::open(&path).map_err(store_error)?, text)
         }
     };
-    start(directory, owner, (found, store), lock, options, (noted, text))
+    start(directory, owner, (found, store), lock, options, text)
 }
 
 enum Usable {
@@ -100,7 +101,7 @@ fn start(
     (found, store): (Good, Store),
     lock: Lock,
     options: &Options,
-    (noted, text): (Option<Noted>, String),
+    text: String,
 ) -> Result<Opened, OpenError> {
     let path = file_in(directory);
     let failed = |source| OpenError::Store {
@@ -110,7 +111,7 @@ fn start(
     let mut moved_aside = found.moved_aside;
     let mut fresh = None;
     if found.head == Mark::NONE {
-        let (entries, why) = begin(directory, owner, noted.as_ref(), text).map_err(failed)?;
+        let (entries, why) = begin(directory, owner, text).map_err(failed)?;
         for entry in entries {
             if moved_aside.iter().all(|known| known.path != entry.path) {
                 store.write_moved_aside(&entry).map_err(failed)?;
@@ -168,55 +169,60 @@ fn start(
     })
 }
 
-/// Why a journal without events is there: the first, or the successor of the newest one that was moved aside.
-fn begin(
-    directory: &Path,
-    owner: &Owner,
-    noted: Option<&Noted>,
-    mut text: String,
-) -> Result<(Vec<MovedAside>, Fresh), StoreError> {
+/// Why a journal without events is there: the first, or the successor of one that is gone or of the newest one that was moved aside.
+fn begin(directory: &Path, owner: &Owner, text: String) -> Result<(Vec<MovedAside>, Fresh), StoreError> {
     let older = salvage::moved_aside_in(directory)?;
-    let Some((newest, why)) = older.last() else {
-        let Some(noted) = noted else {
-            let fresh = Fresh {
-                reason: JournalStartedReason::First,
-                predecessor: None,
-                carried: None,
-                text,
-            };
-            return Ok((Vec::new(), fresh));
-        };
-        return Ok((Vec::new(), missing(noted)));
+    let newest = older
+        .last()
+        .map(|(path, why)| (path, *why, salvage::salvage(path, owner)));
+    let entries = match &newest {
+        Some((_, _, salvaged)) => salvage::undelivered(&older, salvaged, owner),
+        None => Vec::new(),
     };
-    let salvaged = salvage::salvage(newest, owner, noted);
+    // A journal takes its note along when it is moved aside, and a new one has none yet: this one's journal is gone.
+    if let Some(noted) = head_mark::read(directory) {
+        let gone = missing(&noted);
+        let text = if text.is_empty() { gone.text } else { text };
+        return Ok((entries, Fresh { text, ..gone }));
+    }
+    let fresh = match newest {
+        Some((path, why, salvaged)) => successor(path, why, salvaged, text),
+        None => Fresh {
+            reason: JournalStartedReason::First,
+            predecessor: None,
+            carried: None,
+            text,
+        },
+    };
+    Ok((entries, fresh))
+}
+
+/// What follows a journal that was moved aside to `path`.
+fn successor(path: &Path, why: Why, salvaged: Salvaged, mut text: String) -> Fresh {
     if text.is_empty() {
-        text = format!("the journal before this one is kept as {}", newest.display());
+        text = format!("the journal before this one is kept as {}", path.display());
     }
     let reason = match why {
         Why::Damaged => JournalStartedReason::MovedAside,
         Why::RolledBack => JournalStartedReason::RolledBack,
     };
     let predecessor = Predecessor {
-        journal_id: salvaged.journal_id.clone(),
+        journal_id: salvaged.journal_id,
         last_seqno: salvaged.last.seqno,
         last_sha256: salvaged.last.sha256.to_vec(),
         last_acknowledged: salvaged.cursor,
-        moved_to: newest.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        moved_to: path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
-    let entries = salvage::undelivered(&older, &salvaged, owner);
     let carried = salvaged.state.map(|state| Carried {
         checkpoint: state.checkpoint,
-        tail: Tail::new(newest.clone(), state.next, salvaged.last.seqno),
+        tail: Tail::new(path.to_owned(), state.next, salvaged.last.seqno),
     });
-    Ok((
-        entries,
-        Fresh {
-            reason,
-            predecessor: Some(predecessor),
-            carried,
-            text,
-        },
-    ))
+    Fresh {
+        reason,
+        predecessor: Some(predecessor),
+        carried,
+        text,
+    }
 }
 
 /// The file is gone, and the note beside it says what it held.
@@ -360,11 +366,23 @@ fn examine(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Result<Good, St
     })
 }
 
-/// The note beside the journal is never ahead of what was durable: a head behind it means that events were lost.
+/// The note beside the journal is never ahead of what was durable: a head behind it means that events were lost. A note of another journal,
+/// which isn't one before this, means that this file took that one's place.
 fn check_note(reader: &mut Reader, head: Mark, noted: Option<&Noted>) -> Result<(), Stop> {
-    let Some(noted) = noted.filter(|noted| noted.journal_id == reader.journal_id()) else {
+    let Some(noted) = noted.filter(|_| head != Mark::NONE) else {
         return Ok(());
     };
+    if noted.journal_id != reader.journal_id() {
+        if lineage::comes_before(reader, &noted.journal_id).map_err(stop)? {
+            return Ok(());
+        }
+        return Err(Stop::Damaged(format!(
+            "it is journal {}, and the one that was written here is {}, up to event {}",
+            reader.journal_id(),
+            noted.journal_id,
+            noted.head.seqno
+        )));
+    }
     if noted.head.seqno > head.seqno {
         return Err(Stop::Damaged(format!(
             "its newest event is {}, and event {} had been written",
@@ -385,6 +403,11 @@ fn state(reader: &mut Reader, head: Mark) -> Result<State, Stop> {
     let newest = reader.read(|view| view.checkpoint_below(Seqno::MAX)).map_err(stop)?;
     let oldest = reader.oldest().map_err(stop)?;
     let first = newest.unwrap_or(oldest.max(1));
+    if first == 0 {
+        return Err(Stop::Damaged(
+            "event 0 is listed as a checkpoint, and numbers begin with 1".to_owned(),
+        ));
+    }
     let identity = reader.identity().clone();
     let previous = if first == 1 {
         Some([0; 32])

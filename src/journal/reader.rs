@@ -252,7 +252,7 @@ impl Reader {
     pub fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Vec<Record>, ReadError> {
         let mut records = self.read(|view| view.page(from, to, max))?;
         let Some(first) = records.first().map(|record| record.seqno) else {
-            return Ok(records);
+            return self.nothing(from, to);
         };
         let mut expected = from;
         if first > from {
@@ -262,7 +262,7 @@ impl Reader {
         let good = records
             .iter()
             .take_while(|record| {
-                bad = whats_wrong(record, expected);
+                bad = whats_wrong(record, expected, &self.identity.journal_id);
                 expected = expected.saturating_add(1);
                 bad.is_none()
             })
@@ -280,6 +280,28 @@ impl Reader {
         }
     }
 
+    /// Nothing was found from `from` to `to`: that is right before the oldest event and behind the newest.
+    fn nothing(&mut self, from: Seqno, to: Seqno) -> Result<Vec<Record>, ReadError> {
+        let (oldest, newest) = self.read(|view| Ok((view.oldest()?.seqno, view.head()?.seqno)))?;
+        if from > to || from > newest || to < oldest {
+            return Ok(Vec::new());
+        }
+        let seqno = from.max(oldest);
+        let next = self.read(|view| view.page(seqno, Seqno::MAX, 1))?;
+        if next.first().is_some_and(|record| record.seqno == seqno) {
+            // It was appended after the first look.
+            return Ok(Vec::new());
+        }
+        Err(ReadError::Event {
+            path: self.path.clone(),
+            seqno,
+            source: BadRecord::Missing {
+                expected: seqno,
+                found: next.first().map_or(newest, |record| record.seqno),
+            },
+        })
+    }
+
     /// As [`Reader::page`], but steps over what can't be read: for journals that were moved aside.
     pub fn readable(&mut self, from: Seqno, to: Seqno, max: usize) -> Readable {
         let span = Seqno::try_from(max).unwrap_or(Seqno::MAX);
@@ -288,13 +310,14 @@ impl Reader {
         if let Ok(records) = self.read(|view| view.page(from, last, max)) {
             let records = records
                 .into_iter()
-                .filter(|record| chain::check_alone(record).is_ok())
+                .filter(|record| chain::check_alone(record, &self.identity.journal_id).is_ok())
                 .collect();
             return Readable { records, next };
         }
+        let journal_id = self.identity.journal_id.clone();
         let one_by_one = (from..=last).filter_map(|seqno| {
             let record = self.read(|view| view.page(seqno, seqno, 1)).ok()?.pop()?;
-            chain::check_alone(&record).is_ok().then_some(record)
+            chain::check_alone(&record, &journal_id).is_ok().then_some(record)
         });
         Readable {
             records: one_by_one.collect(),
@@ -327,14 +350,14 @@ impl Reader {
     }
 }
 
-fn whats_wrong(record: &Record, expected: Seqno) -> Option<BadRecord> {
+fn whats_wrong(record: &Record, expected: Seqno, journal_id: &str) -> Option<BadRecord> {
     if record.seqno != expected {
         Some(BadRecord::Missing {
             expected,
             found: record.seqno,
         })
     } else {
-        chain::check_alone(record).err()
+        chain::check_alone(record, journal_id).err()
     }
 }
 

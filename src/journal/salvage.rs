@@ -3,12 +3,13 @@
 use super::chain;
 use super::error::StoreError;
 use super::files::{beside, sync_directory};
-use super::head_mark::Noted;
+use super::head_mark::{self, Noted};
+use super::lineage;
 use super::open::{State, files_of, state_of};
 use super::reader::Reader;
 use super::row::{Mark, MovedAside};
 use super::store::View;
-use super::{Owner, Record, Seqno};
+use super::{Owner, Seqno};
 use crate::failpoint::{Point, pass};
 use crate::time::Timestamp;
 use std::path::{Path, PathBuf};
@@ -52,11 +53,31 @@ pub(super) fn move_aside(path: &Path, now: Timestamp, why: Why) -> Result<PathBu
         pass(Point::DatabaseMovedAside);
     }
     pass(Point::JournalMovedAside);
+    move_note(path, &to)?;
     sync_directory(path).map_err(|error| StoreError::file(doing, error))?;
     Ok(to)
 }
 
-/// A crash in the middle of [`move_aside`] leaves the WAL without its database: it follows the newest journal that was moved.
+/// The note beside a journal goes with it to `moved`. One of another journal stays: its file was here, and is gone.
+fn move_note(path: &Path, moved: &Path) -> Result<(), StoreError> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    if head_mark::read(directory).is_none_or(|noted| may_be_of(moved, &noted)) {
+        head_mark::move_along(directory, moved)
+            .map_err(|error| StoreError::file("move the journal's note aside", error))?;
+    }
+    Ok(())
+}
+
+/// Whether the journal at `path` is the noted one. One that can't be read may be any; one that comes after the noted one has had no newer note.
+fn may_be_of(path: &Path, noted: &Noted) -> bool {
+    let Ok(mut reader) = Reader::open(path) else {
+        return true;
+    };
+    reader.journal_id() == noted.journal_id || lineage::comes_before(&mut reader, &noted.journal_id).unwrap_or(true)
+}
+
+/// A crash in the middle of [`move_aside`] leaves the WAL without its database: it follows the newest journal that was moved, and so does
+/// the note when that journal has none.
 pub(super) fn finish_interrupted_move(path: &Path) -> Result<(), StoreError> {
     if path.exists() {
         return Ok(());
@@ -76,7 +97,10 @@ pub(super) fn finish_interrupted_move(path: &Path) -> Result<(), StoreError> {
         let place = beside_newest.unwrap_or_else(|| beside(path, &format!("{suffix}.stray")));
         std::fs::rename(&stray, place).map_err(|error| StoreError::file("move the journal aside", error))?;
     }
-    Ok(())
+    match newest {
+        Some(newest) if head_mark::read_kept(&newest).is_none() => move_note(path, &newest),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// The journals in a directory that were moved aside, oldest first.
@@ -115,8 +139,9 @@ pub(super) struct Salvaged {
     pub(super) moved_aside: Vec<MovedAside>,
 }
 
-/// Reads what can be read. `noted` is the note that lay beside the journal when it was in use.
-pub(super) fn salvage(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Salvaged {
+/// Reads what can be read.
+pub(super) fn salvage(path: &Path, owner: &Owner) -> Salvaged {
+    let noted = head_mark::read_kept(path);
     let mut salvaged = Salvaged {
         journal_id: String::new(),
         last: Mark::NONE,
@@ -127,7 +152,8 @@ pub(super) fn salvage(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Salv
     };
     if let Ok(mut reader) = Reader::open(path) {
         salvaged.journal_id = reader.journal_id().to_owned();
-        let newest = newest_readable(&mut reader);
+        let noted = noted.filter(|noted| noted.journal_id == salvaged.journal_id);
+        let newest = newest_readable(&mut reader, noted.as_ref().map_or(0, |noted| noted.head.seqno));
         salvaged.through = newest.map_or(0, |newest| newest.seqno);
         salvaged.last = newest.unwrap_or(Mark::NONE);
         if let Ok(cursor) = reader.read(View::cursor) {
@@ -140,7 +166,6 @@ pub(super) fn salvage(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Salv
                 }
             }
         }
-        let noted = noted.filter(|noted| noted.journal_id == salvaged.journal_id);
         if let Some(noted) = noted.filter(|noted| noted.head.seqno > salvaged.last.seqno) {
             salvaged.last = noted.head;
         }
@@ -151,21 +176,20 @@ pub(super) fn salvage(path: &Path, owner: &Owner, noted: Option<&Noted>) -> Salv
         let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
         salvaged.moved_aside = reader.read(|view| view.moved_aside(&directory)).unwrap_or_default();
     } else if let Some(noted) = noted {
-        // The newest journal that was moved aside is the one that the note was written for.
-        salvaged.journal_id.clone_from(&noted.journal_id);
+        salvaged.journal_id = noted.journal_id;
         salvaged.last = noted.head;
     }
     salvaged
 }
 
-/// From the end, or, when the end can't be found, from the start.
-fn newest_readable(reader: &mut Reader) -> Option<Mark> {
+/// From the end, or, when the end can't be found, from the start. Event `written` is known to have been there: no hole before it is the end.
+fn newest_readable(reader: &mut Reader, written: Seqno) -> Option<Mark> {
     if let Ok(head) = reader.read(View::head) {
         let record = reader
             .read(|view| view.page(head.seqno, head.seqno, 1))
             .ok()
             .and_then(|mut page| page.pop());
-        if let Some(record) = record.filter(is_whole) {
+        if let Some(record) = record.filter(|record| chain::check_alone(record, reader.journal_id()).is_ok()) {
             return Some(Mark {
                 seqno: record.seqno,
                 sha256: record.sha256,
@@ -177,19 +201,19 @@ fn newest_readable(reader: &mut Reader) -> Option<Mark> {
     loop {
         let span = Seqno::try_from(PAGE).unwrap_or(Seqno::MAX);
         let readable = reader.readable(from, from.saturating_add(span - 1), PAGE);
-        let Some(last) = readable.records.into_iter().rfind(is_whole) else {
-            return newest;
-        };
-        newest = Some(Mark {
-            seqno: last.seqno,
-            sha256: last.sha256,
-        });
+        // What `readable` gives has been checked.
+        match readable.records.into_iter().next_back() {
+            Some(last) => {
+                newest = Some(Mark {
+                    seqno: last.seqno,
+                    sha256: last.sha256,
+                });
+            }
+            None if readable.next > written => return newest,
+            None => {}
+        }
         from = readable.next;
     }
-}
-
-fn is_whole(record: &Record) -> bool {
-    chain::check_alone(record).is_ok()
 }
 
 /// Which of the journals moved aside have something left to deliver, as far as can be told.
@@ -204,7 +228,7 @@ pub(super) fn undelivered(older: &[(PathBuf, Why)], newest: &Salvaged, owner: &O
         let salvaged = if at + 1 == older.len() {
             newest
         } else {
-            read = salvage(path, owner, None);
+            read = salvage(path, owner);
             &read
         };
         if salvaged.through > 0 {

@@ -45,7 +45,10 @@ pub(super) fn start(start: Start) -> std::io::Result<Shared> {
     let (commands, received) = sync_channel(QUEUE);
     let wanted = Arc::new(Wanted::default());
     let mut note = head_mark::Writer::open(&start.directory, &start.journal_id);
-    note.note(start.head);
+    // Until a new journal has an event, the note beside it still tells of the one before: a start that fails here must find it again.
+    if start.head != Mark::NONE {
+        note.note(start.head);
+    }
     ballast::lay(&start.directory);
     let shared_paths = (start.path, start.directory.clone());
     let writer = Writer {

@@ -5,6 +5,7 @@ use super::chain::{BadRecord, Chain};
 use super::error::StoreError;
 use super::handle::Shared;
 use super::head_mark;
+use super::lineage::{self, Elder, Link, Origin};
 use super::reader::{ReadError, Reader};
 use super::store::View;
 use super::tail::PAGE;
@@ -52,6 +53,10 @@ pub struct Report {
     pub checkpoints: u64,
     /// Highest seqno up to which a broker acknowledged everything.
     pub cursor: Seqno,
+    /// What its first event says; `None`: it was deleted in its time. [`verify`] alone tells.
+    pub origin: Option<Origin>,
+    /// The journals before it, newest first, and whether the files beside it bear them out. [`verify`] alone tells.
+    pub elders: Vec<Elder>,
     /// The first thing that is wrong; `None`: the journal is whole.
     pub bad: Option<Bad>,
 }
@@ -64,7 +69,7 @@ pub fn verify(path: &Path, mut progress: impl FnMut(Progress)) -> Result<Report,
     let mut reader = Reader::open(path)?;
     let noted = head_mark::read(path.parent().unwrap_or(Path::new(".")));
     let structure = whole(&mut reader, View::structure)?;
-    let mut report = match walk(&mut reader, Seqno::MAX, |step| {
+    let mut report = match walk(&mut reader, |step| {
         progress(step);
         true
     }) {
@@ -83,18 +88,37 @@ pub fn verify(path: &Path, mut progress: impl FnMut(Progress)) -> Result<Report,
             (None, _) => None,
         };
     }
+    report.origin = lineage::origin(&mut reader)?;
+    report.elders = lineage::elders(&reader, report.origin.as_ref());
+    if report.bad.is_none() {
+        report.bad = report.elders.iter().find_map(exchanged);
+    }
     Ok(report)
 }
 
-/// Proves what opening did not, in a thread of its own.
+/// A journal before this one that isn't the one that was named. One that is damaged or gone proves nothing.
+fn exchanged(elder: &Elder) -> Option<Bad> {
+    match &elder.link {
+        Link::Differs(what) => Some(Bad {
+            seqno: None,
+            text: format!(
+                "journal {} names journal {} as the one before it, kept as {}: {what}",
+                elder.named_by,
+                elder.journal_id,
+                elder.path.display()
+            ),
+        }),
+        Link::Holds | Link::Gone | Link::Lost(_) => None,
+    }
+}
+
+/// Proves everything, what opening did not look at and the rest with it, in a thread of its own.
 pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, ReadError>) + Send + 'static) {
     let wanted = shared.wanted();
     let path = shared.path().to_owned();
     let check = move || {
         let result = Reader::open(&path).and_then(|mut reader| {
-            let newest = reader.read(|view| view.checkpoint_below(Seqno::MAX))?;
-            let to = newest.unwrap_or(0);
-            walk(&mut reader, to, |_| {
+            walk(&mut reader, |_| {
                 std::thread::sleep(REST);
                 !wanted.is_closing()
             })
@@ -113,8 +137,8 @@ pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, R
     }
 }
 
-/// Follows the chain from the oldest event to `to` or the head. `None` when `go_on` said no.
-fn walk(reader: &mut Reader, to: Seqno, mut go_on: impl FnMut(Progress) -> bool) -> Result<Option<Report>, ReadError> {
+/// Follows the chain from the oldest event to the head. `None` when `go_on` said no.
+fn walk(reader: &mut Reader, mut go_on: impl FnMut(Progress) -> bool) -> Result<Option<Report>, ReadError> {
     let identity = reader.identity().clone();
     let mut report = Report {
         journal_id: identity.journal_id.clone(),
@@ -129,6 +153,8 @@ fn walk(reader: &mut Reader, to: Seqno, mut go_on: impl FnMut(Progress) -> bool)
         proven: 0,
         checkpoints: 0,
         cursor: 0,
+        origin: None,
+        elders: Vec::new(),
         bad: None,
     };
     if let Err(error) = edges(reader, &mut report) {
@@ -142,7 +168,7 @@ fn walk(reader: &mut Reader, to: Seqno, mut go_on: impl FnMut(Progress) -> bool)
     if report.bad.is_some() || report.oldest == 0 {
         return Ok(Some(report));
     }
-    let to = to.min(report.head.seqno);
+    let to = report.head.seqno;
     let of = (to + 1).saturating_sub(report.oldest);
     let anchor = anchor(reader, report.oldest)?;
     let mut follow = Follow {
@@ -192,7 +218,7 @@ fn walk(reader: &mut Reader, to: Seqno, mut go_on: impl FnMut(Progress) -> bool)
             return Ok(None);
         }
     }
-    if report.oldest > 1 && to == report.head.seqno && follow.deleted_through + 1 != report.oldest {
+    if report.oldest > 1 && follow.deleted_through.saturating_add(1) != report.oldest {
         report.bad = Some(bad(report.oldest, &BadRecord::Unexplained));
     }
     Ok(Some(report))

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod original;
+
 use prost::Message;
 use std::path::Path;
 use tablegate::journal::{Journal, Opened, Options, Owner, Reader, Record, Seqno, chain};
