@@ -128,3 +128,38 @@ fn the_udev_rules_do_what_messages_and_unit_say_of_them() {
         }
     }
 }
+
+/// As `systemd-analyze security` counts it: 0 is a unit that can do nothing, 10 one that may do everything.
+const MOST_EXPOSURE: &str = "1.5";
+
+#[test]
+#[ignore = "needs systemd-analyze: tests/all installs it"]
+fn the_unit_can_do_what_it_needs_and_little_else() {
+    let unit = read("systemd/tablegate@.service");
+    // It opens its ports, of every kind that a table has, and no other device.
+    assert_eq!(values(&unit, "DevicePolicy"), ["closed"]);
+    let allowed = values(&unit, "DeviceAllow");
+    assert_eq!(allowed, ["char-ttyUSB rw", "char-ttyACM rw", "char-ttyS rw"]);
+    assert!(
+        values(&unit, "PrivateDevices").is_empty(),
+        "it would hide the serial ports"
+    );
+    assert!(
+        values(&unit, "BindsTo").is_empty() && values(&unit, "Requires").is_empty(),
+        "it starts without its devices"
+    );
+    let threshold = MOST_EXPOSURE.replace('.', "");
+    let output = Command::new("systemd-analyze")
+        .args(["security", "--offline=true", "--no-pager"])
+        .arg(format!("--threshold={threshold}"))
+        .arg(root().join("systemd/tablegate@.service"))
+        .output()
+        .expect("systemd-analyze is installed");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let verdict = text.lines().last().unwrap_or_default();
+    println!("{verdict}");
+    assert!(
+        output.status.success(),
+        "the exposure is above {MOST_EXPOSURE}:\n{text}"
+    );
+}
