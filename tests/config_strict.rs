@@ -35,7 +35,7 @@ impl FileReader for Files {
         self.0
             .get(path)
             .cloned()
-            .ok_or_else(|| io::Error::other("it isn't there"))
+            .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "it isn't there"))
     }
 
     fn exists(&self, path: &Path) -> bool {

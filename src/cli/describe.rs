@@ -143,7 +143,8 @@ fn happened(body: &Body) -> String {
         Body::DeviceFaulted(fault) => format!("device fault {}{}", fault.code, also(&fault.text)),
         Body::DeviceFaultCleared(fault) => format!("device fault {} cleared", fault.code),
         Body::StaleKeysIgnored(stale) => format!("{} stale keys ignored (E07)", stale.count),
-        Body::DeviceAccepted(_) => "device accepted".to_owned(),
+        Body::DeviceAccepted(accepted) if accepted.firmware.is_empty() => "device accepted".to_owned(),
+        Body::DeviceAccepted(accepted) => format!("device accepted with firmware {}", accepted.firmware),
         Body::TumblerStarted(_) => "tumbler started by the gateway".to_owned(),
         Body::ActRefused(refused) => refusals::act_refused(refused),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
@@ -228,10 +229,14 @@ fn gateway_started(started: &GatewayStarted) -> String {
     } else {
         ", the run before had no clean stop"
     };
-    let approval = if started.approval_enforced {
-        ""
-    } else {
-        ", approval not enforced"
+    let differs: Vec<String> = started
+        .differs()
+        .map(|part| word(part.as_str_name(), "SOFTWARE_PART_"))
+        .collect();
+    let approval = match (started.approval_enforced, differs.as_slice()) {
+        (false, _) => ", approval not enforced".to_owned(),
+        (true, []) => format!(", as approved by {}", started.approved_by),
+        (true, differs) => format!(", NOT as approved: {}", differs.join(", ")),
     };
     let game: Vec<&str> = [&started.game, &started.style, &started.layout]
         .into_iter()

@@ -4,7 +4,7 @@ use super::daemon::{Reach, look};
 use super::ending::{Failure, in_colour, print, print_json};
 use super::picture::{self, Board};
 use crate::device::{LinkReport, LinkState};
-use crate::gateway::View;
+use crate::gateway::{SoftwareView, Standing, View};
 use crate::rules::tai_sai::Layout;
 use crate::table::view::{LockLine, Situation, TwoUpView};
 use crate::uplink::{UplinkReport, UplinkState};
@@ -269,12 +269,7 @@ fn describe(view: &View, paint: Paint) -> String {
         line(&mut text, format_args!("no alerts"));
     }
     text.push_str(&describe_situation(view));
-    if !table.approval_enforced {
-        line(
-            &mut text,
-            format_args!("approved digests are not enforced: there is no file of them, and nothing is held back"),
-        );
-    }
+    describe_approval(&mut text, &table.software, paint);
     text.push_str("\ndevices:\n");
     for link in &view.links {
         describe_link(&mut text, link, paint);
@@ -291,6 +286,35 @@ fn describe(view: &View, paint: Paint) -> String {
         format_args!("journal: event {}, {}{free}", journal.seqno, journal.path.display()),
     );
     text
+}
+
+/// Whether what runs is what was approved.
+fn describe_approval(text: &mut String, software: &SoftwareView, paint: Paint) {
+    let path = software.approval_path.display();
+    let said = match software.approval {
+        Standing::NotEnforced => {
+            let said = "approved digests are not enforced: there is no file of them, and nothing is held back";
+            return line(text, format_args!("{said}"));
+        }
+        Standing::AsApproved => {
+            let (by, at) = (&software.approved_by, &software.approved_at);
+            return line(
+                text,
+                format_args!("program, configuration and rules are as approved by {by}, {at}"),
+            );
+        }
+        Standing::Differs => format!(
+            "NOT as approved by {}, {}: {}. Restore what was approved, or have it approved (tablegate approve), and restart ({path})",
+            software.approved_by,
+            software.approved_at,
+            software.differs.join(", "),
+        ),
+        Standing::Unusable => format!(
+            "{path} can't be used, and approves nothing: {}. Have it written anew (tablegate approve), and restart",
+            software.problems.join("; ")
+        ),
+    };
+    line(text, format_args!("{}", paint.alarm(&said)));
 }
 
 /// What is lit, drawn as it lies on the table; nothing while nothing is, or nobody knows.
@@ -404,12 +428,12 @@ fn describe_lock(lock: &LockLine) -> String {
         "lamp_board" => ("the lamp board does not show what it should", UNLOCK),
         "tumbler" => ("the tumbler does not work properly", UNLOCK),
         "display" => ("the results display does not work", UNLOCK),
-        "device_not_approved" => ("a device's serial number is not approved", ACCEPT),
+        "device_not_approved" => ("a device is not approved", ACCEPT),
         "reads_under_cover" => ("the dice reader reads under the cover", ACCEPT),
         "seal" => ("the seal of the dice is broken", RESUME),
         "door" => ("the cabinet's door is open", RESUME),
         "out_of_turn" => ("the tumbler was started out of turn", RESUME),
-        "digest" => ("program, configuration or a device is not the approved one", RESUME),
+        "digest" => ("what runs is not what was approved", RESUME),
         "configuration" => (
             "the configuration is not the open round's",
             "restore it and restart, or void the round",

@@ -12,7 +12,7 @@ use super::{Config, FileReader};
 use crate::control::ControlConfig;
 use crate::device::{PortConfig, TumblerBuild};
 use crate::display::DisplayConfig;
-use crate::gateway::{ClockSource, GatewayConfig};
+use crate::gateway::{ApprovalFile, ClockSource, GatewayConfig};
 use crate::journal::JournalConfig;
 use crate::rules::sic_bo::Paytable;
 use crate::rules::sic_bo::machine::Tumbler;
@@ -21,7 +21,8 @@ use crate::rules::triple_penny::Display as ShownBy;
 use crate::rules::two_up_dice::machine::FirstThree;
 use crate::table::input::DeviceKind;
 use crate::table::{
-    GameConfig, HousePolicy, MisKeyed, SicBoConfig, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig,
+    Approval, GameConfig, HousePolicy, MisKeyed, SicBoConfig, TableConfig, TaiSaiConfig, TriplePennyConfig,
+    TwoUpDiceConfig,
 };
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -72,10 +73,12 @@ impl Converter<'_> {
                 table: known.table?,
                 game: TableConfig {
                     game,
-                    approved_serials: None,
+                    approval: Approval::NotEnforced,
                 },
                 clock,
                 config_sha256: [0; 32],
+                config_text: String::new(),
+                approval: ApprovalFile::default(),
             },
             ports: ports?,
             uplink: uplink?,

@@ -5,6 +5,7 @@
 //! that reports every problem at once. Nothing is converted quietly: a value of the wrong type is refused, and so is a name that
 //! isn't known. [`keys`] is the one table of all keys.
 
+pub mod approved;
 mod convert;
 mod effective;
 pub mod keys;
@@ -103,7 +104,15 @@ const FILE_MAX: u64 = 1024 * 1024;
 impl FileReader for Disk {
     fn read(&self, path: &Path) -> io::Result<String> {
         // A pipe or device would block or never end.
-        if !std::fs::metadata(path)?.is_file() {
+        let found = std::fs::metadata(path).map_err(|error| {
+            // Something of that name is there: it is not absent.
+            if std::fs::symlink_metadata(path).is_ok() {
+                io::Error::other(format!("it leads to nothing that can be opened ({error})"))
+            } else {
+                error
+            }
+        })?;
+        if !found.is_file() {
             return Err(io::Error::other("it is no file"));
         }
         let mut text = String::new();
@@ -196,11 +205,19 @@ pub fn examine_text(text: &str, path: &Path, environment: &Variables, files: &dy
         problems: &mut problems,
     }
     .convert(&written);
+    // The daemon starts all the same, to tell the floor of it: the table is frozen then.
+    let (approval, doubts) = approved::read(path, files);
+    problems.extend(doubts.into_iter().map(|doubt| Problem {
+        severity: Severity::Warning,
+        ..doubt
+    }));
     problems.sort_by(|a, b| (a.severity, &a.origin, &a.key).cmp(&(b.severity, &b.origin, &b.key)));
     let refused = problems.iter().any(|p| p.severity == Severity::Error);
     let config = config.filter(|_| !refused).map(|mut config| {
         effective.set_game(&config.gateway.game.game);
         config.gateway.config_sha256 = effective.sha256();
+        config.gateway.config_text = effective.canonical();
+        config.gateway.approval = approval;
         config
     });
     Examined {

@@ -112,7 +112,8 @@ fn whole(number: &DeInteger<'_>) -> Result<i64, String> {
         .map_err(|_| format!("is {}, too large a number", number.as_str()))
 }
 
-fn describe(raw: &DeValue<'_>) -> String {
+/// What was written instead, for a message.
+pub(super) fn describe(raw: &DeValue<'_>) -> String {
     match raw {
         DeValue::String(text) => format!("the text {}", shown(text)),
         DeValue::Integer(number) => format!("the number {}", number.as_str()),

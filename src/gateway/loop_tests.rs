@@ -20,7 +20,7 @@ use crate::table::input::{
     Arrival, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person, Role,
     TerminalReport,
 };
-use crate::table::{GameConfig, Table, TableConfig, TaiSaiConfig};
+use crate::table::{Approval, GameConfig, Table, TableConfig, TaiSaiConfig};
 use crate::time::{Clock, Timestamp};
 use crate::uplink::Notice;
 use prost::Message;
@@ -154,7 +154,7 @@ fn config() -> TableConfig {
             display_fault_locks: false,
             lamp_wait: Duration::from_millis(800),
         }),
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 

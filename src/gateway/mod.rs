@@ -3,6 +3,7 @@
 //! Decide, append, apply, act: the table decides, the journal makes it durable, the table applies it, and only then do
 //! lamps, readout and broker learn of it.
 
+mod approval;
 pub mod clock;
 mod inputs;
 #[cfg(test)]
@@ -24,6 +25,7 @@ mod upkeep;
 pub mod view;
 mod volatile;
 
+pub use approval::{ApprovalFile, Approved, Said, Software, SoftwareView, Standing};
 pub use clock::{ClockSource, Synchronisation, SystemClock};
 pub use outside::{Machine, Outside};
 pub use recorder::MAX_EVENT_BYTES;
@@ -58,6 +60,10 @@ pub struct GatewayConfig {
     pub clock: ClockSource,
     /// SHA-256 of the effective configuration in canonical form.
     pub config_sha256: [u8; 32],
+    /// That form, for digests with a seed.
+    pub config_text: String,
+    /// The file of approved digests.
+    pub approval: ApprovalFile,
 }
 
 /// What the rooms around the loop are started with.

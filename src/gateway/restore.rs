@@ -1,12 +1,13 @@
 //! From what the journal holds to a running table: checkpoint and tail by the same `apply` as live, then the first events of
 //! this run, in one append.
 
-use super::GatewayConfig;
 use super::clock::Synchronisation;
 use super::recorder::{Batch, Recorder, TooLarge, gateway_fact};
 use super::rounds::Rounds;
+use super::start::software;
 use super::store::{Events, Found, Fresh, Shelf};
 use super::table_loop::condition_input;
+use super::{GatewayConfig, Said};
 use crate::journal::{ReadError, Seqno, decode};
 use crate::rules::RULES_VERSION;
 use crate::table::event::{
@@ -205,13 +206,21 @@ pub(super) fn checkpoint_after(head: &crate::table::event::Head, table: &Table) 
 
 fn started(config: &GatewayConfig, run: &Run, clean_stop: bool) -> GatewayStarted {
     let (game, style, layout) = game_words(&config.game);
+    let software = software(config, run);
+    let (approved_by, approval_sha256) = match &config.approval.said {
+        Said::Approved(approved) => (approved.by.clone(), approved.file_sha256.to_vec()),
+        Said::Nothing | Said::Unusable { .. } => (String::new(), Vec::new()),
+    };
     GatewayStarted {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build_sha256: run.build_sha256.to_vec(),
         config_sha256: config.config_sha256.to_vec(),
         rules_version: RULES_VERSION.to_owned(),
         clean_stop,
-        approval_enforced: config.game.approved_serials.is_some(),
+        approval_enforced: config.game.approval.is_enforced(),
+        differs: config.approval.differs(&software).into_iter().map(Into::into).collect(),
+        approved_by,
+        approval_sha256,
         game: game.to_owned(),
         style: style.to_owned(),
         layout: layout.to_owned(),

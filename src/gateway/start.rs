@@ -11,9 +11,10 @@ use super::store::{Found, Shelf};
 use super::table_loop::{Ended, TableLoop};
 use super::upkeep::{LOOK_EVERY, Upkeep};
 use super::view::{JournalView, StateView, TableView};
-use super::{ClockSource, GatewayConfig, Handle, Reports, Rooms};
+use super::{ClockSource, GatewayConfig, Handle, Reports, Rooms, Software};
 use crate::device;
 use crate::journal::{self, Begin, JournalConfig, LockError, OpenError, Owner};
+use crate::rules::RULES_VERSION;
 use crate::table::event::{ClockQuality, Head, TableState};
 use crate::table::input::{Arrival, Condition, DeviceKind, Input};
 use crate::uplink::{self, Ancestry, EventFeed, Feed, Notice, UplinkHandle};
@@ -88,7 +89,11 @@ pub async fn start(config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenE
 ///
 /// # Errors
 /// A journal in use by another daemon, of another table, or of a newer program.
-pub async fn start_in(outside: Arc<dyn Outside>, config: GatewayConfig, rooms: Rooms) -> Result<Running, OpenError> {
+pub async fn start_in(
+    outside: Arc<dyn Outside>,
+    mut config: GatewayConfig,
+    rooms: Rooms,
+) -> Result<Running, OpenError> {
     let digest = outside.program_digest();
     let mut run = Run {
         run_id: outside.run_id(),
@@ -110,6 +115,9 @@ pub async fn start_in(outside: Arc<dyn Outside>, config: GatewayConfig, rooms: R
         ) => Err(told(&error)),
     };
     run.build_sha256 = digest();
+    let software = software(&config, &run);
+    config.approval.log(&software);
+    config.game.approval = config.approval.judge(&software);
     let begun = match found {
         Ok(found) => restore::begin(&config, &run, found).await,
         Err(text) => Err(text),
@@ -385,11 +393,21 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         rounds: Rounds::default(),
         checks: Vec::new(),
         fault: None,
-        approval_enforced: config.game.approved_serials.is_some(),
+        approval_enforced: config.game.approval.is_enforced(),
+        software: config.approval.view(&software(config, run)),
         journal: JournalView {
             path: journal::file_in(&journal.directory),
             ..JournalView::default()
         },
         clock: ClockQuality::Unsynchronised,
+    }
+}
+
+/// What runs.
+pub(super) fn software(config: &GatewayConfig, run: &Run) -> Software {
+    Software {
+        program_sha256: run.build_sha256,
+        config_sha256: config.config_sha256,
+        rules_version: RULES_VERSION,
     }
 }

@@ -102,6 +102,7 @@ pub(crate) fn view() -> TableView {
         checks: Vec::new(),
         fault: None,
         approval_enforced: false,
+        software: Default::default(),
         journal: JournalView::default(),
         clock: ClockQuality::Unsynchronised,
     }

@@ -1,6 +1,7 @@
 //! What may be looked at from outside: plain values for `status`, the results display and a watcher. Nobody who looks can
 //! hold anybody up: the loop overwrites one slot, readers take it when they like.
 
+use super::approval::SoftwareView;
 use super::rounds::Rounds;
 use crate::table::event::{self, Body, ClockQuality, Event, TableState};
 use crate::table::view::Situation;
@@ -39,6 +40,9 @@ pub struct TableView {
     pub fault: Option<String>,
     /// A file of approved digests exists; without one nothing is held back.
     pub approval_enforced: bool,
+    /// What runs, and whether it is what was approved.
+    #[serde(default)]
+    pub software: SoftwareView,
     /// The journal.
     pub journal: JournalView,
     /// Whether the wall clock follows a time server.

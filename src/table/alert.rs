@@ -184,6 +184,18 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
     }
 }
 
+/// Raises an alert; one that stands and told something else is raised anew.
+pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: impl Into<String>) {
+    let text = text.into();
+    let standing = draft.state.alerts.get(name.as_str());
+    // The state keeps the beginning of a long text.
+    if standing.is_some_and(|alert| text.starts_with(&alert.text)) {
+        return;
+    }
+    let alert = name.as_str().to_string();
+    draft.record(Source::gateway(), Body::AlertRaised(AlertRaised { alert, text }));
+}
+
 /// Clears an alert that stands.
 pub(crate) fn clear<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
     if draft.state.alerts.contains_key(name.as_str()) {

@@ -1,13 +1,13 @@
 //! The state as `CheckpointRecorded` carries it, and back. PURE. It only ever grows: new fields are read as absent from old ones.
 
 use crate::table::event::{
-    AlertCheckpoint, CheckpointMode, DeviceCheckpoint, DeviceRef, FailedLampCheckpoint, OpeningCheckRecorded,
-    PhaseCheckpoint, TableCheckpoint, TableLocked, phase_checkpoint,
+    AcceptedDevice, AlertCheckpoint, CheckpointMode, DeviceCheckpoint, DeviceRef, FailedLampCheckpoint,
+    OpeningCheckRecorded, PhaseCheckpoint, TableCheckpoint, TableLocked, phase_checkpoint,
 };
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
-use crate::table::state::{Alert, FailedLamp, Known, LastVoid, Lock, State};
+use crate::table::state::{Accepted, Alert, FailedLamp, Known, LastVoid, Lock, State};
 use crate::table::{tai_sai, two_up};
 
 /// The state as a message.
@@ -40,7 +40,7 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
             .iter()
             .map(|(kind, known)| device_out(*kind, known))
             .collect(),
-        accepted: state.accepted.clone(),
+        accepted: state.accepted.iter().map(accepted_out).collect(),
         accepted_readers: state.accepted_readers.clone(),
         failed_lamps: state
             .failed_lamps
@@ -56,6 +56,22 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
         no_spin: Some(state.no_spin.named(Contact::NoSpinButton)),
         voided_round_id: state.last_void.map_or(0, |void| void.round),
         voided_reason: state.last_void.map_or(0, |void| void.reason as i32),
+    }
+}
+
+fn accepted_out(accepted: &Accepted) -> AcceptedDevice {
+    AcceptedDevice {
+        serial_number: accepted.serial_number.clone(),
+        firmware: accepted.firmware.clone(),
+        firmware_digest: accepted.firmware_digest.clone(),
+    }
+}
+
+fn accepted_in(accepted: &AcceptedDevice) -> Accepted {
+    Accepted {
+        serial_number: accepted.serial_number.clone(),
+        firmware: accepted.firmware.clone(),
+        firmware_digest: accepted.firmware_digest.clone(),
     }
 }
 
@@ -84,7 +100,7 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
             })
             .collect(),
         devices: checkpoint.devices.iter().filter_map(device_in).collect(),
-        accepted: checkpoint.accepted.clone(),
+        accepted: checkpoint.accepted.iter().map(accepted_in).collect(),
         accepted_readers: checkpoint.accepted_readers.clone(),
         failed_lamps: checkpoint
             .failed_lamps
@@ -343,7 +359,12 @@ mod tests {
                 TableLockedReason::DeviceNotApproved as i32,
                 TableLockedReason::ReadsUnderCover as i32,
             ];
-            fold(&mut state, Some(&device), Body::DeviceAccepted(DeviceAccepted { of }));
+            let accepted = DeviceAccepted {
+                of,
+                firmware: "f".repeat(32),
+                firmware_digest: vec![0xff; 32],
+            };
+            fold(&mut state, Some(&device), Body::DeviceAccepted(accepted));
         }
         for id in law::areas(Layout::Appendix2) {
             let area = Area {

@@ -1,15 +1,15 @@
 //! Locks: what raises them, and what ends them. PURE.
 
-use crate::table::alert;
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{
-    Body, DeviceAccepted, DeviceFaulted, DeviceRef, TableLocked, TableLockedKind, TableLockedReason, TableUnlocked,
+    Body, DeviceAccepted, DeviceFaulted, TableLocked, TableLockedKind, TableLockedReason, TableUnlocked,
 };
 use crate::table::game::{Answer, Family};
-use crate::table::input::{Condition, Contact, DeviceKind, Person, Seal};
+use crate::table::input::{Condition, Contact, DeviceIdentity, DeviceKind, Person, Seal};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::state::Lock;
+use crate::table::{Approval, alert, opening};
 
 /// Longest text that a person gives, in characters.
 const MOST_TEXT: usize = 200;
@@ -295,21 +295,50 @@ pub(crate) fn name(reason: TableLockedReason) -> &'static str {
 }
 
 /// Devices at the table that are neither approved nor accepted.
-fn unapproved<F: Family>(draft: &Draft<'_, F>) -> Vec<DeviceRef> {
-    let Some(approved) = &draft.table.approved_serials else {
+fn unapproved<'d, F: Family>(draft: &'d Draft<'_, F>) -> Vec<&'d DeviceIdentity> {
+    if !draft.table.approval.is_enforced() {
         return Vec::new();
-    };
-    let devices = draft.state.devices.iter().filter(|(_, known)| {
-        known.seen_since_start
-            && !approved.contains(&known.serial_number)
-            && !draft.state.accepted.contains(&known.serial_number)
-    });
-    devices
-        .map(|(kind, known)| DeviceRef {
-            kind: kind.to_event() as i32,
-            serial_number: known.serial_number.clone(),
-        })
+    }
+    let seen = draft.state.devices.iter().filter(|(_, known)| known.seen_since_start);
+    let greeted = seen.filter_map(|(kind, _)| draft.seen.links.get(kind)?.identity.as_ref());
+    greeted
+        .filter(|device| !draft.table.approval.approves(device) && !is_accepted(draft, device))
         .collect()
+}
+
+/// A supervisor accepted it, with this firmware.
+fn is_accepted<F: Family>(draft: &Draft<'_, F>, device: &DeviceIdentity) -> bool {
+    draft.state.accepted.iter().any(|accepted| {
+        accepted.serial_number == device.serial_number
+            && accepted.firmware == device.firmware
+            && accepted.firmware_digest == device.firmware_digest
+    })
+}
+
+/// What is wrong with devices that wait to be accepted, for a person.
+fn unapproved_text(approval: &Approval, waiting: &[&DeviceIdentity]) -> String {
+    match waiting {
+        [device] if approval.knows_serial(device) => format!(
+            "The {} {} has firmware {}, with which it is not approved: accept it (`tablegate accept-device {}`), or replace it.",
+            opening::device_name(device.kind),
+            device.serial_number,
+            device.firmware,
+            device.serial_number
+        ),
+        [device] => format!(
+            "The {} with serial number {} is not approved: accept it (`tablegate accept-device {}`), or replace it.",
+            opening::device_name(device.kind),
+            device.serial_number,
+            device.serial_number
+        ),
+        several => {
+            let serials: Vec<_> = several.iter().map(|device| device.serial_number.as_str()).collect();
+            format!(
+                "These devices are not approved: {}. Accept each (`tablegate accept-device SERIAL`), or replace it.",
+                serials.join(", ")
+            )
+        }
+    }
 }
 
 fn reads_under_cover<F: Family>(draft: &Draft<'_, F>) -> bool {
@@ -317,19 +346,31 @@ fn reads_under_cover<F: Family>(draft: &Draft<'_, F>) -> bool {
     known.is_some_and(|known| !draft.state.accepted_readers.contains(&known.serial_number))
 }
 
+/// What of program, configuration and rules is not what was approved, judged at each start: it freezes the table until a supervisor's word.
+pub(crate) fn judge_digests<F: Family>(draft: &mut Draft<'_, F>) {
+    let (reason, kind) = (TableLockedReason::Digest, TableLockedKind::Freeze);
+    let Some(text) = draft.table.approval.differs() else {
+        return end_by_itself(draft, reason, kind);
+    };
+    let stands = |lock: &Lock| lock.reason == reason && lock.kind == kind && text.starts_with(&lock.text);
+    if !draft.state.locks.iter().any(stands) {
+        end_by_itself(draft, reason, kind);
+        lock(draft, Source::gateway(), reason, kind, text);
+        alert::raise_anew(draft, alert::Name::DigestDiffers, text);
+    }
+}
+
 /// After a greeting: a device that isn't approved holds the next round back.
 pub(crate) fn check_approval<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind) {
-    let unapproved = unapproved(draft);
-    let Some(device) = unapproved.iter().find(|device| device.kind == kind.to_event() as i32) else {
+    let waiting = unapproved(draft);
+    if !waiting.iter().any(|device| device.kind == kind) {
         return;
-    };
-    let text = format!(
-        "The device with serial number {} is not approved: accept it (`tablegate accept-device {}`), or replace it.",
-        device.serial_number, device.serial_number
-    );
+    }
+    let text = unapproved_text(&draft.table.approval, &waiting);
     let source = draft.device_itself(kind);
     let reason = TableLockedReason::DeviceNotApproved;
-    lock(draft, source, reason, TableLockedKind::HoldNext, text);
+    lock(draft, source, reason, TableLockedKind::HoldNext, text.clone());
+    alert::raise_anew(draft, alert::Name::DeviceNotApproved, text);
 }
 
 /// The frame layer dropped a dice reading made under the cover. At a table without a tumbler nothing can have read.
@@ -356,12 +397,16 @@ pub(crate) fn read_under_cover<F: Family>(draft: &mut Draft<'_, F>) {
 pub(crate) fn accept_device<F: Family>(draft: &mut Draft<'_, F>, person: &Person, serial_number: &str) -> Answer {
     let mut of = Vec::new();
     let mut device = None;
+    let mut firmware = String::new();
+    let mut firmware_digest = Vec::new();
     if let Some(found) = unapproved(draft)
         .into_iter()
         .find(|device| device.serial_number == serial_number)
     {
         of.push(TableLockedReason::DeviceNotApproved as i32);
-        device = Some(found);
+        firmware.clone_from(&found.firmware);
+        firmware_digest.clone_from(&found.firmware_digest);
+        device = draft.device(found.kind);
     }
     let tumbler = draft
         .device(DeviceKind::Tumbler)
@@ -382,7 +427,11 @@ pub(crate) fn accept_device<F: Family>(draft: &mut Draft<'_, F>, person: &Person
     let readers = of.contains(&(TableLockedReason::ReadsUnderCover as i32));
     draft.record(
         source.clone().with_device(device),
-        Body::DeviceAccepted(DeviceAccepted { of }),
+        Body::DeviceAccepted(DeviceAccepted {
+            of,
+            firmware,
+            firmware_digest,
+        }),
     );
     let procedure = format!("device {serial_number} accepted");
     for lock in draft.state.locks.clone() {
@@ -407,5 +456,12 @@ pub(crate) fn accept_device<F: Family>(draft: &mut Draft<'_, F>, person: &Person
             unlock(draft, source.clone(), &lock, &procedure);
         }
     }
-    Ok(format!("The device {serial_number} is accepted."))
+    let waiting = unapproved(draft);
+    if waiting.is_empty() {
+        return Ok(format!("The device {serial_number} is accepted."));
+    }
+    let text = unapproved_text(&draft.table.approval, &waiting);
+    let answer = format!("The device {serial_number} is accepted. {text}");
+    alert::raise_anew(draft, alert::Name::DeviceNotApproved, text);
+    Ok(answer)
 }

@@ -5,6 +5,7 @@
 //! [`Seen`], which a decision returns anew and [`Table::note`] keeps.
 
 pub mod alert;
+mod approval;
 mod checkpoint;
 mod citation;
 mod devices;
@@ -32,6 +33,7 @@ mod terminal;
 mod two_up;
 pub mod view;
 
+pub use approval::{Approval, ApprovedDevice};
 pub use seen::Seen;
 pub use tai_sai::game::HousePolicy;
 
@@ -45,7 +47,6 @@ use input::Input;
 use mode::Mode;
 use rejection::Rejection;
 use state::State;
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// What the configuration says of the table.
@@ -53,8 +54,8 @@ use std::time::Duration;
 pub struct TableConfig {
     /// The game.
     pub game: GameConfig,
-    /// Serial numbers that are approved; `None`: not enforced.
-    pub approved_serials: Option<BTreeSet<String>>,
+    /// What is approved, as found at the start.
+    pub approval: Approval,
 }
 
 /// A game and its settings.

@@ -45,7 +45,7 @@ pub(crate) enum Evidence {
 }
 
 /// For a person.
-fn device_name(kind: DeviceKind) -> &'static str {
+pub(crate) fn device_name(kind: DeviceKind) -> &'static str {
     match kind {
         DeviceKind::Tumbler => "tumbler",
         DeviceKind::Terminal => "terminal",

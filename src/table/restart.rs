@@ -10,7 +10,7 @@ use crate::table::{alert, locks};
 pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
     draft.seen.run_began = draft.now;
     // These are judged anew: whoever raised them does so again.
-    locks::end_by_itself(draft, TableLockedReason::Digest, TableLockedKind::Freeze);
+    locks::judge_digests(draft);
     locks::end_by_itself(draft, TableLockedReason::Disk, TableLockedKind::HoldNext);
     alert::started(draft);
     let source = Source::gateway();

@@ -4,8 +4,8 @@
 
 use crate::table::checkpoint;
 use crate::table::event::{
-    BetsClosed, Body, Closings, Counters, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason, TableLockedKind,
-    TableLockedReason,
+    BetsClosed, Body, Closings, Counters, DeviceAccepted, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason,
+    TableLockedKind, TableLockedReason,
 };
 use crate::table::game::{self, Play};
 use crate::table::input::{Contact, DeviceKind};
@@ -36,8 +36,8 @@ pub(crate) struct State {
     pub(crate) alerts: BTreeMap<String, Alert>,
     /// Devices that were ever up.
     pub(crate) devices: BTreeMap<DeviceKind, Known>,
-    /// Serial numbers that a supervisor accepted, oldest first.
-    pub(crate) accepted: Vec<String>,
+    /// Devices that a supervisor accepted though they are not approved, oldest first.
+    pub(crate) accepted: Vec<Accepted>,
     /// Serial numbers that a supervisor accepted though their reader reads under the cover.
     pub(crate) accepted_readers: Vec<String>,
     /// Areas whose lamps failed and were not seen working since.
@@ -65,6 +65,14 @@ pub(crate) struct Lock {
 pub(crate) struct Alert {
     pub(crate) text: String,
     pub(crate) acknowledged: bool,
+}
+
+/// A device that a supervisor accepted, with its firmware: with another it is another device.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Accepted {
+    pub(crate) serial_number: String,
+    pub(crate) firmware: String,
+    pub(crate) firmware_digest: Vec<u8>,
 }
 
 /// A device that was up at least once.
@@ -125,6 +133,14 @@ pub(crate) fn rung_at(envelope: Envelope<'_>, closed: &BetsClosed) -> Uptime {
     envelope.at - Duration::from_micros(closed.rung_us_before)
 }
 
+/// Keeps one more of what was accepted.
+fn remember<T>(accepted: &mut Vec<T>, one: T) {
+    accepted.push(one);
+    if accepted.len() > MOST_ACCEPTED {
+        accepted.remove(0);
+    }
+}
+
 impl State {
     /// Folds a recorded event.
     pub(crate) fn apply(&mut self, event: &Event) {
@@ -149,21 +165,7 @@ impl State {
                 game::device_online(self, envelope, before.as_ref(), online);
             }
             Body::DeviceOffline(_) => self.device_offline(envelope),
-            Body::DeviceAccepted(accepted) => {
-                let Some(device) = envelope.device else { return };
-                for reason in accepted.of() {
-                    let accepted = if reason == TableLockedReason::ReadsUnderCover {
-                        &mut self.accepted_readers
-                    } else {
-                        &mut self.accepted
-                    };
-                    accepted.retain(|serial| *serial != device.serial_number);
-                    accepted.push(device.serial_number.clone());
-                    if accepted.len() > MOST_ACCEPTED {
-                        accepted.remove(0);
-                    }
-                }
-            }
+            Body::DeviceAccepted(accepted) => self.device_accepted(envelope, accepted),
             Body::OpeningStarted(_) => self.mode = Mode::Opening(Opening::default()),
             Body::OpeningAbandoned(_) | Body::TableClosed(_) => self.mode = Mode::Closed,
             Body::OpeningCheckRecorded(recorded) => self.check_recorded(recorded),
@@ -250,6 +252,25 @@ impl State {
             | Body::ThrowerOffered(_)
             | Body::ActRefused(_)
             | Body::EntryRejected(_) => {}
+        }
+    }
+
+    fn device_accepted(&mut self, envelope: Envelope<'_>, accepted: &DeviceAccepted) {
+        let Some(device) = envelope.device else { return };
+        let serial_number = &device.serial_number;
+        for reason in accepted.of() {
+            if reason == TableLockedReason::ReadsUnderCover {
+                self.accepted_readers.retain(|other| other != serial_number);
+                remember(&mut self.accepted_readers, serial_number.clone());
+            } else {
+                self.accepted.retain(|other| other.serial_number != *serial_number);
+                let accepted = Accepted {
+                    serial_number: serial_number.clone(),
+                    firmware: accepted.firmware.clone(),
+                    firmware_digest: accepted.firmware_digest.clone(),
+                };
+                remember(&mut self.accepted, accepted);
+            }
         }
     }
 

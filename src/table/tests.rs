@@ -15,7 +15,7 @@ use super::input::{
     Key, LampReport, Motion, OperatorAct, Person, Role, Seal, TerminalReport, TumblerReport,
 };
 use super::tai_sai::phase::Phase;
-use super::{GameConfig, Table, TableConfig, TaiSaiConfig, draft};
+use super::{Approval, GameConfig, Table, TableConfig, TaiSaiConfig, draft};
 use crate::rules::tai_sai::{self, Layout, Style};
 use crate::time::Uptime;
 use proptest::prelude::*;
@@ -36,7 +36,7 @@ fn config(layout: Layout) -> TableConfig {
             display_fault_locks: false,
             lamp_wait: Duration::from_millis(800),
         }),
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 

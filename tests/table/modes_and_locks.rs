@@ -8,6 +8,7 @@ use tablegate::table::incident::IncidentCause;
 use tablegate::table::input::{Condition, Contact, DeviceKind, Input, Key, Motion, OperatorAct, Seal};
 
 mod alerts;
+mod approval;
 mod device_codes;
 mod freeze;
 mod hold_next;

@@ -14,7 +14,7 @@ use tablegate::table::event::{
 use tablegate::table::indicators::{DeviceCommand, Indicators, Readout};
 use tablegate::table::input::{DeviceKind, Input, Motion, OperatorAct, Person, Role};
 use tablegate::table::rejection::Rejection;
-use tablegate::table::{Decision, GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
+use tablegate::table::{Approval, Decision, GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
 use tablegate::time::{Timestamp, Uptime};
 
 pub const MS: u64 = 1000;
@@ -95,7 +95,7 @@ pub fn config() -> TableConfig {
             display_fault_locks: false,
             lamp_wait: Duration::from_millis(800),
         }),
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 
@@ -123,7 +123,7 @@ pub fn sic_bo(tumbler: SicBoTumbler) -> TableConfig {
             hold_no_spin_after_uncover: true,
             lamp_wait: Duration::from_millis(800),
         }),
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 

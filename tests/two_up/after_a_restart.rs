@@ -1,9 +1,9 @@
 //! The table is exactly where the journal left it.
 
 use crate::scene::*;
-use tablegate::table::Table;
 use tablegate::table::event::{Body, TableLockedReason};
 use tablegate::table::input::{Contact, DeviceKind, Input, OperatorAct, Outcome};
+use tablegate::table::{Approval, Table};
 
 fn spinner(script: impl FnOnce(&mut Scene)) {
     play(dice(), |scene| {
@@ -233,7 +233,7 @@ fn a_tai_sai_journal_and_a_two_up_table_do_not_mix() {
     scene.keys(&[NEW_SPINNER, HEADS]);
     let tai_sai = tablegate::table::TableConfig {
         game: crate::scene::tai_sai(),
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     };
     let mut table = Table::new(tai_sai);
     scene.events.iter().for_each(|event| table.apply(event));

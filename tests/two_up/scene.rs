@@ -15,7 +15,9 @@ use tablegate::table::input::{
     Contact, ContactReport, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person,
     Role, TerminalReport, TwoUpKey,
 };
-use tablegate::table::{GameConfig, MisKeyed, Table, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig};
+use tablegate::table::{
+    Approval, GameConfig, MisKeyed, Table, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig,
+};
 use tablegate::time::Uptime;
 
 pub const HEADS: Key = Key::TwoUp(TwoUpKey::Heads);
@@ -110,7 +112,7 @@ pub fn tai_sai() -> GameConfig {
 pub fn config(game: GameConfig) -> TableConfig {
     TableConfig {
         game,
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 

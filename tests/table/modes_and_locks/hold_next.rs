@@ -1,5 +1,6 @@
 //! Locks that let this round finish and hold the next.
 
+use super::approval::{DEVICES, approved};
 use super::*;
 
 #[test]
@@ -232,7 +233,7 @@ fn devices_away_are_evaluated_anew_after_a_restart() {
 #[test]
 fn a_device_that_is_not_approved_is_held_until_accepted() {
     let mut config = config();
-    config.approved_serials = Some(["E-0007", "L-0003"].map(String::from).into());
+    config.approval = approved(&[(DeviceKind::Terminal, "E-0007"), (DeviceKind::LayoutLamps, "L-0003")]);
     let mut s = Scene::new(config);
     s.expect_locks(&[(TableLockedReason::DeviceNotApproved, HOLD)]);
     s.restart();
@@ -264,7 +265,7 @@ fn a_device_that_is_not_approved_is_held_until_accepted() {
 #[test]
 fn a_device_that_is_not_approved_lets_the_round_finish() {
     let mut config = config();
-    config.approved_serials = Some(["E-0007", "L-0003", "T-0042"].map(String::from).into());
+    config.approval = approved(&DEVICES);
     play_with(config, |s| {
         s.open();
         s.reach_betting();

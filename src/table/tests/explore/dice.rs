@@ -14,7 +14,7 @@ use crate::table::incident::IncidentCause;
 use crate::table::input::{
     Condition, Contact, Cover, DeviceKind, DiceReading, Flatness, Input, Key, OperatorAct, Role,
 };
-use crate::table::{GameConfig, HousePolicy, SicBoConfig, TableConfig, TaiSaiConfig};
+use crate::table::{Approval, ApprovedDevice, GameConfig, HousePolicy, SicBoConfig, TableConfig, TaiSaiConfig};
 use std::time::Duration;
 
 const WITH_TUMBLER: &[DeviceKind] = &[DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler];
@@ -416,6 +416,25 @@ fn config(rules: Rules, make: Make) -> GameConfig {
     }
 }
 
+/// The tumbler, terminal and lamps that begin; another tumbler is none of them.
+fn approval() -> Approval {
+    let devices = [
+        (DeviceKind::Tumbler, "T-0042"),
+        (DeviceKind::Terminal, "E-0007"),
+        (DeviceKind::LayoutLamps, "L-0003"),
+    ];
+    let approved = |(kind, serial_number): (DeviceKind, &str)| ApprovedDevice {
+        kind,
+        serial_number: serial_number.to_owned(),
+        firmware: "1.4".to_owned(),
+        firmware_sha256: None,
+    };
+    Approval::Enforced {
+        devices: devices.map(approved).into(),
+        differs: None,
+    }
+}
+
 impl Game for DiceTable {
     type Law = DiceLaw;
 
@@ -426,7 +445,7 @@ impl Game for DiceTable {
     fn config(&self) -> TableConfig {
         TableConfig {
             game: config(self.rules, self.make),
-            approved_serials: Some(["T-0042", "E-0007", "L-0003"].map(String::from).into()),
+            approval: approval(),
         }
     }
 

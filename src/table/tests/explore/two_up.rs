@@ -13,7 +13,7 @@ use crate::table::input::{
     Condition, Contact, Cover, DeviceKind, DiceOff, Input, Key, LightSeen, OperatorAct, Outcome, Replacement, Role,
     TwoUpKey,
 };
-use crate::table::{GameConfig, MisKeyed, TableConfig, TriplePennyConfig, TwoUpDiceConfig};
+use crate::table::{Approval, GameConfig, MisKeyed, TableConfig, TriplePennyConfig, TwoUpDiceConfig};
 use std::time::Duration;
 
 const KINDS: &[DeviceKind] = &[DeviceKind::ResultLights, DeviceKind::Terminal];
@@ -317,7 +317,7 @@ fn is_the_dealers(law: &TwoUpLaw, world: &World, dead: Option<DeviceKind>) -> bo
 fn config(game: GameConfig) -> TableConfig {
     TableConfig {
         game,
-        approved_serials: None,
+        approval: Approval::NotEnforced,
     }
 }
 

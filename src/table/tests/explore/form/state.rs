@@ -4,7 +4,7 @@ use super::{Form, Formed};
 use crate::table::game::Play as Course;
 use crate::table::input::Contact;
 use crate::table::mode::{Below, Checked, Mode, Opening};
-use crate::table::state::{Alert, FailedLamp, Known, LastVoid, Lock, State};
+use crate::table::state::{Accepted, Alert, FailedLamp, Known, LastVoid, Lock, State};
 
 impl Formed for State {
     fn form(&self, f: &mut Form<'_>) {
@@ -46,7 +46,16 @@ impl Formed for State {
             online.form(f);
             seen_since_start.form(f);
         }
-        accepted.form(f);
+        for accepted in accepted {
+            let Accepted {
+                serial_number,
+                firmware,
+                firmware_digest: _,
+            } = accepted;
+            f.text(serial_number);
+            f.text(firmware);
+        }
+        accepted.len().form(f);
         accepted_readers.form(f);
         failed_lamps.len().form(f);
         for (id, failed) in failed_lamps {
