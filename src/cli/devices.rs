@@ -179,6 +179,7 @@ mod tests {
             firmware: "1.3".into(),
             boot_id: 0x7f3a,
             lamp_count: 0,
+            firmware_sha256: String::new(),
         });
         report.counts.frames_in = 1203;
         report.counts.frames_out = 1188;

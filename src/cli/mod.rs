@@ -1,5 +1,6 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
+pub mod approve;
 pub mod config;
 pub mod daemon;
 #[cfg(feature = "demo")]
@@ -83,6 +84,11 @@ enum Command {
     Floor(floor::FloorCommand),
     Rules(rules::Rules),
     Config(config::Config),
+    /// Approve what a table runs now: program, configuration, rules and devices; or check that it is what was approved.
+    #[command(
+        after_help = "Examples:\n  tablegate approve --config /etc/tablegate/TS-07.toml\n  tablegate approve --config /etc/tablegate/TS-07.toml --check\n\nIt asks the daemon that runs with this configuration, and writes TS-07.approved beside the file. The daemon reads that at its next start."
+    )]
+    Approve(approve::Approve),
     #[cfg(feature = "sim")]
     Sim(sim::Sim),
 }
@@ -113,6 +119,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Floor(command) => floor::run(&command),
         Command::Rules(rules) => rules::run(rules),
         Command::Config(config) => config::run(&config),
+        Command::Approve(approve) => approve::run(&approve),
         #[cfg(feature = "sim")]
         Command::Sim(sim) => sim::run(sim),
     })

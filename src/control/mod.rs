@@ -10,6 +10,7 @@ mod two_up;
 mod wording;
 
 pub use message::{Act, ActError, Answer, Check, MAX_TEXT, Request, VOID_REASONS};
+pub use peer::{NameError, name_of};
 pub use server::{Control, serve};
 pub use socket::{BindError, ControlConfig};
 pub use two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName};

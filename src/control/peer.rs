@@ -6,6 +6,15 @@ use nix::unistd::{Uid, User};
 /// A name at most. It goes into every event of the person.
 const MAX_NAME: usize = 64;
 
+/// The name in which a person with this uid acts: their own or, for root, that of `by`. For commands that act without a daemon, by the
+/// same rule.
+///
+/// # Errors
+/// Root without a name, somebody else with one, or no name.
+pub fn name_of(uid: u32, by: Option<&str>) -> Result<String, NameError> {
+    Peer::new(uid, Role::Technician, 0).acting(by).map(|person| person.name)
+}
+
 /// Who connected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Peer {
@@ -18,11 +27,14 @@ pub(super) struct Peer {
 
 /// Why somebody may not act so.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(super) enum NameError {
+pub enum NameError {
+    /// Root named nobody.
     #[error("root acts in somebody's name: add --by NAME, and the event will say both")]
     RootNeedsBy,
+    /// Somebody else named another.
     #[error("only root acts in somebody else's name: leave --by out, you act as {0}")]
     OnlyRootHasBy(String),
+    /// It is no name.
     #[error("a name has 1 to {MAX_NAME} printable characters")]
     BadName,
     #[error("this PC knows no person for uid {0}: acts carry a name, so log in as somebody it knows")]

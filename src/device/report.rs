@@ -86,6 +86,17 @@ impl Kind {
     }
 }
 
+impl From<Kind> for DeviceKind {
+    fn from(kind: Kind) -> DeviceKind {
+        match kind {
+            Kind::Tumbler => DeviceKind::Tumbler,
+            Kind::Terminal => DeviceKind::Terminal,
+            Kind::Lamps => DeviceKind::LayoutLamps,
+            Kind::Lights => DeviceKind::ResultLights,
+        }
+    }
+}
+
 impl From<DeviceKind> for Kind {
     fn from(kind: DeviceKind) -> Kind {
         match kind {
@@ -108,6 +119,9 @@ pub struct Identity {
     pub boot_id: u32,
     /// How many lamps it drives.
     pub lamp_count: u32,
+    /// What it says of its firmware's image, in hex; empty: nothing.
+    #[serde(default)]
+    pub firmware_sha256: String,
 }
 
 impl From<&DeviceIdentity> for Identity {
@@ -117,6 +131,11 @@ impl From<&DeviceIdentity> for Identity {
             firmware: identity.firmware.clone(),
             boot_id: identity.boot_id,
             lamp_count: identity.lamp_count,
+            firmware_sha256: identity
+                .firmware_digest
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect(),
         }
     }
 }
