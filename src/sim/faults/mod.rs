@@ -2,4 +2,6 @@
 //! a seed. What an onlooker outside the gateway can see goes to a [`trace`], and independent checkers judge it.
 
 pub mod check;
+pub mod planted;
+pub mod shrink;
 pub mod trace;

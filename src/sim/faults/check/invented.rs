@@ -2,13 +2,18 @@
 //! spin or uncover is recorded that nobody made.
 
 use std::collections::VecDeque;
+use std::time::Duration;
 
 use crate::sim::faults::trace::{Happening, Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
-use crate::table::event::{ActorKind, DeviceKind, Event, ResultSource};
+use crate::table::event::{ActorKind, DeviceKind, Event, ResultSource, RoundHeldCause};
+use crate::table::input;
 
 /// A terminal waits for the host before it takes the next ENTER, so few are on their way at a time.
 const MOST_ON_THEIR_WAY: usize = 64;
+
+/// A spin that began so shortly before bets opened may not have been known then.
+const NOT_KNOWN_YET: Duration = Duration::from_secs(2);
 
 #[derive(Default)]
 pub(super) struct NothingInvented {
@@ -24,6 +29,10 @@ pub(super) struct NothingInvented {
     round: (u64, u64),
     uncovers: u64,
     uncovers_recorded: u64,
+    /// When the tumbler spun, or lost its counters, last.
+    moved: Option<Duration>,
+    /// When bets opened last.
+    opened: Duration,
 }
 
 impl Judge for NothingInvented {
@@ -33,8 +42,13 @@ impl Judge for NothingInvented {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
-            Seen::Happened { what, .. } => {
+            Seen::Happened { device, what } => {
                 self.happened(*what);
+                match what {
+                    Happening::SpinBegan | Happening::SpinEnded { .. } => self.moved = Some(sight.at),
+                    Happening::Restarted if *device == input::DeviceKind::Tumbler => self.moved = Some(sight.at),
+                    _ => {}
+                }
                 Ok(())
             }
             Seen::Appended { .. } => {
@@ -49,7 +63,7 @@ impl Judge for NothingInvented {
                     }
                 }
                 for event in sight.events {
-                    judged = judged.and(self.event(event));
+                    judged = judged.and(self.event(event)).and(self.held(sight.at, event));
                 }
                 judged
             }
@@ -130,6 +144,29 @@ impl NothingInvented {
         }
     }
 
+    /// A round is held for what a tumbler did while it was away: it did something.
+    fn held(&mut self, at: Duration, event: &Event) -> Result<(), String> {
+        match &event.body {
+            Some(Body::BetsOpened(_)) => self.opened = at,
+            Some(Body::RoundHeld(held))
+                if matches!(
+                    held.cause(),
+                    RoundHeldCause::ActivityWhileAway | RoundHeldCause::CountersLost
+                ) =>
+            {
+                if self.moved.is_none_or(|moved| moved + NOT_KNOWN_YET < self.opened) {
+                    let cause = held.cause();
+                    return Err(format!(
+                        "event {}: held ({cause:?}), and the tumbler did nothing",
+                        event.seqno
+                    ));
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// An entry became a result: it was made, with these keys, and only once.
     fn keyed(&mut self, event: &Event, pressed: &[u32]) -> Result<(), String> {
         self.judged += 1;
@@ -164,8 +201,7 @@ impl NothingInvented {
 mod tests {
     use super::super::testing::{Bench, dice, fact};
     use super::*;
-    use crate::table::event::EntryRejected;
-    use crate::table::input;
+    use crate::table::event::{EntryRejected, RoundHeld};
 
     fn happens(bench: &mut Bench, what: Happening) {
         bench.see(&Seen::Happened {
@@ -221,6 +257,28 @@ mod tests {
         enter(&mut bench, [1, 3, 1]);
         bench.append(vec![rejected(1), dice::entered(1, [1, 3, 1])]);
         bench.expect("refused and leaves a result");
+    }
+
+    #[test]
+    fn a_hold_for_nothing_is_found() {
+        let held = || {
+            let held = RoundHeld {
+                cause: RoundHeldCause::ActivityWhileAway as i32,
+                ..RoundHeld::default()
+            };
+            fact(1, Body::RoundHeld(held))
+        };
+        let mut bench = Bench::dice(NothingInvented::default());
+        for _ in 0..3 {
+            happens(&mut bench, Happening::SpinEnded { faces: [1, 1, 3] });
+        }
+        bench.wait(4);
+        bench.append(dice::to_closed(1));
+        bench.append(vec![held()]);
+        bench.expect("the tumbler did nothing");
+        happens(&mut bench, Happening::SpinBegan);
+        bench.append(vec![held()]);
+        bench.expect_nothing();
     }
 
     #[test]
