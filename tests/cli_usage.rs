@@ -132,3 +132,26 @@ fn a_simulated_device_is_none_that_could_not_be() {
         assert!(said.contains(option), "{option} {value}: {said}");
     }
 }
+
+#[test]
+fn completions_are_read_by_the_shell_and_know_the_commands() {
+    let output = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(["completions", "bash"])
+        .output()
+        .unwrap();
+    assert!(output.status.success());
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("tablegate.bash");
+    std::fs::write(&script, &output.stdout).unwrap();
+    // As bash calls it when TAB is pressed after `tablegate round v`.
+    let asked = format!(
+        "source {}; COMP_WORDS=(tablegate round v); COMP_CWORD=2; _tablegate tablegate v round; echo \"${{COMPREPLY[@]}}\"",
+        script.display()
+    );
+    let bash = Command::new("bash").args(["--norc", "-c", &asked]).output().unwrap();
+    let offered = String::from_utf8_lossy(&bash.stdout).into_owned();
+    assert!(
+        offered.split_whitespace().any(|word| word == "void"),
+        "{offered:?}: {bash:?}"
+    );
+}

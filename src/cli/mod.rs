@@ -15,6 +15,7 @@ pub mod journal;
 pub mod lock;
 pub mod log;
 pub mod open;
+pub mod pages;
 pub mod picture;
 pub mod recall;
 pub mod round;
@@ -91,6 +92,14 @@ enum Command {
     Approve(approve::Approve),
     #[cfg(feature = "sim")]
     Sim(sim::Sim),
+    /// What a shell needs to complete commands and options.
+    #[command(after_help = "Example:\n  tablegate completions bash > /etc/bash_completion.d/tablegate")]
+    Completions(pages::Completions),
+    /// The manual page of a command, or all of them as files.
+    #[command(
+        after_help = "Examples:\n  tablegate man round void | man -l -\n  tablegate man --directory /usr/local/share/man/man1"
+    )]
+    Man(pages::Man),
 }
 
 /// Runs the command line; the exit status is 0 done, 1 failed, 2 wrong usage, 3 configuration refused, 4 journal of a newer version.
@@ -122,6 +131,8 @@ pub fn main() -> std::process::ExitCode {
         Command::Approve(approve) => approve::run(&approve),
         #[cfg(feature = "sim")]
         Command::Sim(sim) => sim::run(sim),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Man(args) => pages::man(&args),
     })
 }
 
