@@ -38,6 +38,7 @@
 //! | [`table`] | what has happened at this table: `decide`, `apply`, `deadline`, `indicators` | PURE: bytes, files, sockets, clocks |
 //! | [`wire`] | bytes to frames to device messages; the link session without I/O | PURE: what a message means |
 //! | [`device`] | one task per port: open, read, translate, write, reopen | rules of the game |
+//! | [`signing`] | signed checkpoints: message, keys, verdicts | PURE: files, who keeps the chain |
 //! | [`journal`] | the durable store: chain, cursor, verification, retention | who publishes it |
 //! | [`uplink`] | journal to MQTT: topics, the window, requests, the connection | what events mean |
 //! | [`floor`] | the consumer's rule, as a library for the floor's side | MQTT, files |
@@ -80,6 +81,7 @@ pub mod floor;
 pub mod gateway;
 pub mod journal;
 pub mod rules;
+pub mod signing;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod table;

@@ -1,7 +1,7 @@
 //! How a command finds its daemon and acts through it.
 
 use super::ending::{Failure, Status, print, print_json};
-use crate::config::{self, Config};
+use crate::config::{self, Config, Problem};
 use crate::control::client::{Client, ClientError, instances};
 use crate::control::{Act, Answer, Request};
 use crate::gateway::View;
@@ -127,13 +127,17 @@ fn configured_socket(file: &Path, purpose: Purpose) -> Result<PathBuf, Failure> 
 /// Exit status 3, with all problems.
 pub fn configuration(file: &Path) -> Result<Config, Failure> {
     let environment: Vec<_> = std::env::vars_os().collect();
-    config::load(file, &environment).map_err(|problems| {
-        let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
-        Failure {
-            status: Status::Configuration,
-            text: format!("the configuration is refused:\n{}", said.join("\n")),
-        }
-    })
+    config::load(file, &environment).map_err(|problems| refused(&problems))
+}
+
+/// A configuration that is refused, and why.
+#[must_use]
+pub fn refused(problems: &[Problem]) -> Failure {
+    let said: Vec<_> = problems.iter().map(ToString::to_string).collect();
+    Failure {
+        status: Status::Configuration,
+        text: format!("the configuration is refused:\n{}", said.join("\n")),
+    }
 }
 
 /// The supervisors' socket that belongs to the socket for looking at `path`, by the names that the daemon gives them.

@@ -1,8 +1,8 @@
 //! `tablegate run`: the daemon of one table. One thread for everything but the journal's disk.
 
-use super::daemon::configuration;
+use super::daemon::{self, configuration};
 use super::ending::{Failure, Status};
-use crate::config::Config;
+use crate::config::{Config, signing_key};
 use crate::control;
 use crate::display::{self, DisplayConfig, Picture};
 use crate::gateway::{self, Handle, Rooms, Running};
@@ -59,15 +59,23 @@ impl From<LogLevel> for tracing::level_filters::LevelFilter {
 /// Exit status 3: the configuration is refused, or the journal is another table's. 4: the journal is of a newer program.
 /// 1: anything else that keeps the daemon from starting.
 pub fn run(args: &RunArgs) -> Result<(), Failure> {
-    let config = configuration(&args.config)?;
+    let mut config = configuration(&args.config)?;
+    let signing = config.signing_key.as_ref().map(signing_key::read).transpose();
+    let signing = signing.map_err(|problem| daemon::refused(&[problem]))?;
     super::log::to_journald_or_stderr(args.log_level.into());
+    if let Some((signer, doubt)) = signing {
+        if let Some(doubt) = doubt {
+            tracing::warn!("{doubt}");
+        }
+        config.gateway.signer = Some(Arc::new(signer));
+    }
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?
-        .block_on(daemon(config))
+        .block_on(live(config))
 }
 
-async fn daemon(config: Config) -> Result<(), Failure> {
+async fn live(config: Config) -> Result<(), Failure> {
     // Before anything is opened: a stop that comes during the start must be a clean one.
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;

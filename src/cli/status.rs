@@ -285,6 +285,13 @@ fn describe(view: &View, paint: Paint) -> String {
         &mut text,
         format_args!("journal: event {}, {}{free}", journal.seqno, journal.path.display()),
     );
+    match &journal.signed_by {
+        Some(key_id) => line(&mut text, format_args!("checkpoints: signed by key {key_id}")),
+        None => line(
+            &mut text,
+            format_args!("checkpoints: unsigned ([journal] signing_key names no key)"),
+        ),
+    }
     text
 }
 

@@ -6,6 +6,7 @@ use super::layers::Layers;
 use super::paytable;
 use super::ports;
 use super::problem::{Origin, Problem};
+use super::signing_key::{self, Named};
 use super::value::shown;
 use super::written::{Device, Written};
 use super::{Config, FileReader};
@@ -79,10 +80,15 @@ impl Converter<'_> {
                 config_sha256: [0; 32],
                 config_text: String::new(),
                 approval: ApprovalFile::default(),
+                signer: None,
             },
             ports: ports?,
             uplink: uplink?,
             journal,
+            signing_key: written.journal.signing_key.as_ref().map(|path| Named {
+                path: PathBuf::from(path),
+                origin: self.origin(signing_key::KEY),
+            }),
             display: match display {
                 Some(display) => Some(display?),
                 None => None,

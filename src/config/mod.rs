@@ -17,6 +17,7 @@ mod paytable;
 mod places;
 mod ports;
 mod problem;
+pub mod signing_key;
 mod template;
 mod value;
 mod written;
@@ -53,6 +54,8 @@ pub struct Config {
     pub uplink: UplinkConfig,
     /// For the journal.
     pub journal: JournalConfig,
+    /// The file of the key that signs checkpoints. [`signing_key::read`] reads it: a check by a person who may not must not fail.
+    pub signing_key: Option<signing_key::Named>,
     /// For the results display; `None`: there is none.
     pub display: Option<DisplayConfig>,
     /// For commands.

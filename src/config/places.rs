@@ -1,8 +1,8 @@
 //! Where the daemon will keep its journal and make its sockets: whether there is such a place, and whether this user may write
-//! there. For `config check`; the daemon itself finds out by using them.
+//! there; and the file of the key that signs. For `config check`; the daemon itself finds out by using them.
 
 use super::problem::{Origin, Problem};
-use super::{Config, Effective};
+use super::{Config, Effective, signing_key};
 use nix::unistd::{AccessFlags, Uid, User, access};
 use std::io;
 use std::os::unix::fs::FileTypeExt;
@@ -73,6 +73,7 @@ pub fn doubts(config: &Config, effective: &Effective) -> Vec<Problem> {
             "a folder of its own on a local disk, which the daemon makes when it isn't there",
         )),
     }
+    problems.extend(config.signing_key.as_ref().and_then(signing_key::doubt));
     for (key, socket) in [
         ("control.socket", &config.control.socket),
         ("control.supervisor_socket", &config.control.supervisor_socket),

@@ -119,6 +119,7 @@ pub struct Journal {
     pub directory: Option<String>,
     pub retention_days: u64,
     pub min_free_mb: u64,
+    pub signing_key: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]

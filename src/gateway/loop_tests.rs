@@ -214,6 +214,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
     let its_clock = clock.clone();
     let running = tokio::spawn(async move {
         let mut table_loop = TableLoop {
+            signer: None,
             table: Table::new(config()),
             recorder,
             store: Arc::new(its_store),

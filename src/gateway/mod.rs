@@ -37,6 +37,7 @@ pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableVie
 
 use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;
+use crate::signing::Signer;
 use crate::table::TableConfig;
 use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
@@ -64,6 +65,8 @@ pub struct GatewayConfig {
     pub config_text: String,
     /// The file of approved digests.
     pub approval: ApprovalFile,
+    /// Signs checkpoints; `None`: they stay unsigned.
+    pub signer: Option<Arc<Signer>>,
 }
 
 /// What the rooms around the loop are started with.

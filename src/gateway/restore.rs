@@ -10,8 +10,9 @@ use super::table_loop::condition_input;
 use super::{GatewayConfig, Said};
 use crate::journal::{ReadError, Seqno, decode};
 use crate::rules::RULES_VERSION;
+use crate::signing::Signer;
 use crate::table::event::{
-    Body, CheckpointRecorded, Event, Fact, GatewayStarted, JournalStarted, JournalStartedReason, SelfTestFailed,
+    Body, CheckpointRecorded, Event, Fact, GatewayStarted, Head, JournalStarted, JournalStartedReason, SelfTestFailed,
 };
 use crate::table::input::Condition;
 use crate::table::{GameConfig, Table, TableConfig};
@@ -155,7 +156,7 @@ fn first_events(
         };
         recorder.extend(&mut batch, now, vec![gateway_fact(Body::JournalStarted(started))])?;
         if newest.is_some() {
-            let carried = checkpoint_after(batch.head(), table);
+            let carried = checkpoint_after(batch.head(), table, config.signer.as_deref());
             recorder.extend(&mut batch, now, vec![carried])?;
         }
         condition = condition_of(reason).map(|condition| condition_input(condition, text, true));
@@ -193,15 +194,19 @@ fn restore(config: &TableConfig, checkpoint: Option<Event>, tail: Events) -> Res
     Ok(restored)
 }
 
-/// A `CheckpointRecorded` of `table`'s state after the event that `head` names.
-pub(super) fn checkpoint_after(head: &crate::table::event::Head, table: &Table) -> Fact {
-    gateway_fact(Body::CheckpointRecorded(CheckpointRecorded {
+/// A `CheckpointRecorded` of `table`'s state after the event that `head` names, signed where there is a key.
+pub(super) fn checkpoint_after(head: &Head, table: &Table, signer: Option<&Signer>) -> Fact {
+    let mut checkpoint = CheckpointRecorded {
         through_seqno: head.seqno,
         sha256: head.sha256.clone(),
         state: Some(table.checkpoint()),
         key_id: String::new(),
         signature: Vec::new(),
-    }))
+    };
+    if let Some(signer) = signer {
+        signer.sign(&head.journal_id, &mut checkpoint);
+    }
+    gateway_fact(Body::CheckpointRecorded(checkpoint))
 }
 
 fn started(config: &GatewayConfig, run: &Run, clean_stop: bool) -> GatewayStarted {

@@ -252,6 +252,7 @@ impl House {
         self.inputs.keep(std::iter::once(Input::Started), std::iter::empty());
         let watched = self.config.clock != ClockSource::None;
         let mut table_loop = TableLoop {
+            signer: self.config.signer.clone(),
             table: begun.table,
             recorder: begun.recorder,
             store: begun.shelf,
@@ -397,6 +398,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         software: config.approval.view(&software(config, run)),
         journal: JournalView {
             path: journal::file_in(&journal.directory),
+            signed_by: config.signer.as_ref().map(|signer| signer.key_id().to_owned()),
             ..JournalView::default()
         },
         clock: ClockQuality::Unsynchronised,

@@ -10,6 +10,7 @@ use super::restore::checkpoint_after;
 use super::store::{Pending, Store};
 use super::upkeep::{TIDY_AFTER, TIDY_AT_LATEST, Upkeep};
 use crate::failpoint::{Point, pass};
+use crate::signing::Signer;
 use crate::table::Table;
 use crate::table::event::{Body, Event, EventSetAside, Fact, GatewayStopped};
 use crate::table::input::{Arrival, Condition, Input};
@@ -37,6 +38,8 @@ pub(super) struct TableLoop<'a> {
     pub(super) unseen: Vec<Event>,
     /// The table's deadline is not heeded before this.
     pub(super) not_before: Option<Uptime>,
+    /// Signs checkpoints.
+    pub(super) signer: Option<Arc<Signer>>,
 }
 
 /// Why the loop ended.
@@ -231,7 +234,7 @@ impl TableLoop<'_> {
 
     /// A `CheckpointRecorded` of the state after the newest event.
     pub(super) fn checkpoint(&self) -> Fact {
-        checkpoint_after(self.recorder.head(), &self.table)
+        checkpoint_after(self.recorder.head(), &self.table, self.signer.as_deref())
     }
 
     /// What was only counted is written, then the run's last event.

@@ -61,6 +61,9 @@ pub struct JournalView {
     pub path: PathBuf,
     /// Megabytes free on its disk; `None` until the disk was asked.
     pub free_mb: Option<u64>,
+    /// Fingerprint of the key that signs its checkpoints; `None`: they are unsigned.
+    #[serde(default)]
+    pub signed_by: Option<String>,
 }
 
 /// `TableState` in words for people and scripts: closed sets in lower case ("hold_next"), nothing numeric to look up.

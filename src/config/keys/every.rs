@@ -273,6 +273,12 @@ pub const KEYS: &[Key] = &[
         doc: "With less room on the disk no further round begins.",
     },
     Key {
+        path: "journal.signing_key",
+        kind: Kind::Path,
+        absent: Absent::None("\"/run/credentials/tablegate@TS-07.service/signing.key\""),
+        doc: "The file of the Ed25519 private key that signs checkpoints, PEM (PKCS#8). Without it they are unsigned.",
+    },
+    Key {
         path: "display.listen",
         kind: Kind::Text,
         absent: Absent::Refused("\"127.0.0.1:8480\""),
