@@ -235,9 +235,9 @@ fn other_bytes_of_the_same_identity_are_a_fork() {
         .others
         .iter()
         .map(|finding| match finding {
-            Finding::Fork { seqno, bytes, .. } => {
-                assert_eq!(*bytes, forged(*seqno));
-                *seqno
+            Finding::Fork(stores) => {
+                assert_eq!(stores.bytes, forged(stores.seqno));
+                stores.seqno
             }
             other => panic!("{other:?}"),
         })
@@ -488,7 +488,7 @@ proptest! {
             let stored = floor.stored.iter().filter(|stores| stores.journal_id == journal.id).map(|stores| &stores.bytes);
             prop_assert!(stored.eq(journal.events.iter()), "{} is not whole", journal.id);
         }
-        let forks = floor.others.iter().filter(|finding| matches!(finding, Finding::Fork { .. })).count();
+        let forks = floor.others.iter().filter(|finding| matches!(finding, Finding::Fork(_))).count();
         prop_assert_eq!(forks, forged.values().sum::<usize>());
         let alarms = floor.others.iter().filter(|finding| finding.is_alarm()).count();
         prop_assert_eq!(alarms, forks, "{:?}", floor.others);

@@ -14,7 +14,7 @@ use daemon_support::Scene;
 use prost::Message;
 use std::time::Duration;
 use tablegate::cli::floor::follow::{Floor, Follower, Heard};
-use tablegate::floor::{Begin, Finding};
+use tablegate::floor::{Begin, Consumer, Finding};
 use tablegate::table::event::{Body, Event, Head, JournalStartedReason, Status, TableState};
 use uplink_support::fake::{Fake, Peer};
 use uplink_support::memory::PREFIX;
@@ -112,7 +112,7 @@ async fn mosquitto_killed_ten_times_in_play_and_every_event_arrives_in_order() {
         tls: None,
         login: None,
     };
-    let mut follower = Follower::start(floor, Some(Begin::AtFirst));
+    let mut follower = Follower::start(floor, Some(Consumer::new(Begin::AtFirst)));
     let (tell, mut stored_through) = tokio::sync::watch::channel(0);
     let following = tokio::spawn(async move {
         let mut stored: Vec<Vec<u8>> = Vec::new();

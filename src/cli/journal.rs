@@ -3,7 +3,8 @@
 use super::daemon::{self, Reach};
 use super::ending::{Failure, Status, print, print_json};
 use super::event_json::hex;
-use crate::journal::{Elder, Infos, Link, Origin, Progress, ReadError, Reader, Report, file_in, verify};
+use super::signatures::{Signatures, Tally, keys_in};
+use crate::journal::{Elder, Infos, Link, Origin, Progress, ReadError, Reader, Report, file_in, verify_and_show};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
@@ -29,8 +30,10 @@ pub struct JournalCommand {
 #[derive(Subcommand, Debug)]
 enum Command {
     /// Follow the chain from the oldest event to the newest: order, gaps, hashes, checkpoints, owner, structure of the file.
-    #[command(after_help = "Example:\n  tablegate journal verify /var/lib/tablegate/TS-07")]
-    Verify(Which),
+    #[command(
+        after_help = "Examples:\n  tablegate journal verify /var/lib/tablegate/TS-07\n  tablegate journal verify --key TS-07.public.pem /var/lib/tablegate/TS-07\n\nThe chain alone proves a journal to whoever has stored its head: who owns the disk can write another one. With --key the signatures of its checkpoints prove it up to the newest of them."
+    )]
+    Verify(Verify),
     /// Whose journal it is, its events, cursor and size.
     #[command(after_help = "Example:\n  tablegate journal info --instance TS-07 --json")]
     Info(Which),
@@ -46,6 +49,15 @@ struct Which {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Verify {
+    #[command(flatten)]
+    which: Which,
+    /// A public key (PEM) that signs its checkpoints; several after a change of keys.
+    #[arg(long = "key", value_name = "PUBLIC.pem")]
+    keys: Vec<PathBuf>,
 }
 
 /// Which journal a command reads; none of these: that of the only daemon of this PC.
@@ -110,7 +122,7 @@ pub fn unreadable(error: ReadError) -> Failure {
 /// The journal can't be read, or isn't whole.
 pub fn run(command: &JournalCommand) -> Result<(), Failure> {
     match &command.command {
-        Command::Verify(which) => run_verify(which),
+        Command::Verify(verify) => run_verify(verify),
         Command::Info(which) => run_info(which),
     }
 }
@@ -132,10 +144,11 @@ struct Verified {
     before_it: Vec<Before>,
     first_bad_seqno: Option<u64>,
     what_is_wrong: Option<String>,
+    signatures: Signatures,
 }
 
 impl Verified {
-    fn new(path: PathBuf, report: Report) -> Self {
+    fn new(path: PathBuf, report: Report, signatures: Signatures) -> Self {
         Verified {
             path,
             whole: report.bad.is_none(),
@@ -152,6 +165,7 @@ impl Verified {
             before_it: report.elders.into_iter().map(Before::new).collect(),
             first_bad_seqno: report.bad.as_ref().and_then(|bad| bad.seqno),
             what_is_wrong: report.bad.map(|bad| bad.text),
+            signatures,
         }
     }
 }
@@ -217,26 +231,34 @@ impl Before {
     }
 }
 
-fn run_verify(which: &Which) -> Result<(), Failure> {
+fn run_verify(Verify { which, keys }: &Verify) -> Result<(), Failure> {
+    let mut tally = Tally::new(keys_in(keys)?);
     let path = find(which.path.as_deref(), &which.reach)?;
     let show = std::io::stderr().is_terminal() && !which.json;
     let mut told = 0;
-    let report = verify(&path, |progress| {
+    let progress = |progress| {
         if show {
             tell(progress, &mut told);
         }
-    });
+    };
+    let report = verify_and_show(&path, progress, |record, event| tally.take(record, event));
     if show && told > 0 {
         eprint!("\r\x1b[K");
     }
-    let verified = Verified::new(path.clone(), report.map_err(unreadable)?);
+    let verified = Verified::new(path.clone(), report.map_err(unreadable)?, tally.end());
     if which.json {
         print_json(&verified)?;
     } else {
         print(&verify_text(&verified))?;
     }
     match (&verified.what_is_wrong, verified.first_bad_seqno) {
-        (None, _) => Ok(()),
+        (None, _) => match &verified.signatures.what_is_wrong {
+            None => Ok(()),
+            Some(what) => Err(Failure::failed(format!(
+                "{} is not proven by its signatures: {what}",
+                path.display()
+            ))),
+        },
         (Some(what), Some(seqno)) => Err(Failure::failed(format!(
             "{} is not whole: event {seqno}: {what}",
             path.display()
@@ -288,6 +310,7 @@ fn verify_text(verified: &Verified) -> String {
     } else {
         let _ = writeln!(text, "NOT WHOLE after {} events", verified.events_proven);
     }
+    text.push_str(&verified.signatures.text());
     text
 }
 

@@ -21,6 +21,7 @@ pub mod recall;
 pub mod round;
 pub mod rules;
 pub mod run;
+pub mod signatures;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod status;

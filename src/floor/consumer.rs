@@ -1,9 +1,13 @@
 //! All journals of one table, as a consumer has them, and what it asks the gateway.
 
 use super::envelope::Envelope;
-use super::track::Track;
-use super::{ASK_AGAIN_AFTER, Finding, Known, MAX_JOURNALS, QUIET, Seqno, Stored, TRIES};
-use crate::table::event::{ErrorCode, Head, Predecessor, Response, response};
+use super::track::{Began, Track};
+use super::{
+    ASK_AGAIN_AFTER, Beginning, Context, Finding, Known, MAX_HELD, MAX_JOURNAL_ID_BYTES, MAX_JOURNALS, QUIET, Seqno,
+    Stored, Succession, TRIES, lineage,
+};
+use crate::signing::Keys;
+use crate::table::event::{ErrorCode, Head, JournalStarted, JournalStartedReason, Predecessor, Response, response};
 use crate::time::Uptime;
 use std::collections::BTreeMap;
 
@@ -33,6 +37,10 @@ pub struct Ask {
 struct Asked {
     ask: Ask,
     at: Uptime,
+    /// The newest event that the journal was said to have when this was asked.
+    said: Seqno,
+    /// The last event held then.
+    held: Option<Seqno>,
 }
 
 /// A consumer of one table's events.
@@ -40,6 +48,7 @@ struct Asked {
 pub struct Consumer {
     begin: Begin,
     journals: BTreeMap<String, Track>,
+    keys: Keys,
     asked: Option<Asked>,
     asks: u64,
 }
@@ -51,6 +60,7 @@ impl Consumer {
         Consumer {
             begin,
             journals: BTreeMap::new(),
+            keys: Keys::new(),
             asked: None,
             asks: 0,
         }
@@ -66,6 +76,13 @@ impl Consumer {
                 .insert(known.journal_id.clone(), Track::new(known, now));
         }
         consumer
+    }
+
+    /// Checkpoints must be signed by one of these keys. Without any, signatures are not looked at.
+    #[must_use]
+    pub fn with_keys(mut self, keys: Keys) -> Self {
+        self.keys = keys;
+        self
     }
 
     /// What is stored of each journal: to be kept for [`Consumer::resume`].
@@ -92,87 +109,143 @@ impl Consumer {
         };
         let (journal_id, seqno) = (envelope.journal_id.clone(), envelope.seqno);
         if !self.journals.contains_key(&journal_id) {
-            if self.journals.len() >= MAX_JOURNALS {
-                return vec![Finding::Unannounced { journal_id }];
-            }
             let begins_at = match self.begin {
                 Begin::AtNext if self.journals.is_empty() => seqno.saturating_sub(1),
                 Begin::AtFirst | Begin::AtNext => 0,
             };
-            self.begin_journal(&journal_id, begins_at, now);
+            if !self.begin_journal(&journal_id, begins_at, now) {
+                return vec![Finding::TooManyJournals { journal_id }];
+            }
         }
-        let mut announced = Vec::new();
         let Some(track) = self.journals.get_mut(&journal_id) else {
             return Vec::new();
         };
         track.last_event_at = now;
-        let mut findings = track.take(envelope, stored, &mut announced);
-        self.heed(now, &journal_id, announced, &mut findings);
+        let context = Context {
+            keys: &self.keys,
+            stored,
+        };
+        let mut findings = track.take(envelope, &context);
+        if self.held() > MAX_HELD {
+            let fullest = self.journals.values_mut().max_by_key(|track| track.held());
+            findings.extend(fullest.and_then(Track::drop_youngest));
+        }
+        self.heed(now, &journal_id, stored, &mut findings);
         findings
     }
 
-    fn begin_journal(&mut self, journal_id: &str, seqno: Seqno, now: Uptime) {
+    /// `false`: there are too many.
+    fn begin_journal(&mut self, journal_id: &str, seqno: Seqno, now: Uptime) -> bool {
+        if self.journals.len() >= MAX_JOURNALS {
+            return false;
+        }
         let known = Known {
-            journal_id: journal_id.to_owned(),
             seqno,
-            sha256: None,
+            beginning: match seqno {
+                0 => Beginning::Unread,
+                _ => Beginning::Unknown,
+            },
+            is_announced: self.journals.is_empty(),
+            ..Known::nothing_of(journal_id)
         };
         self.journals.insert(journal_id.to_owned(), Track::new(known, now));
+        true
     }
 
-    /// The first event of a journal names its predecessor: one that is known, and that then has so many events.
-    fn heed(
+    /// The first event of a journal may just have come, and name the journal before it.
+    fn heed(&mut self, now: Uptime, journal_id: &str, stored: &dyn Stored, findings: &mut Vec<Finding>) {
+        let Some(began) = self.journals.get_mut(journal_id).and_then(|track| track.began.take()) else {
+            return;
+        };
+        let beginning = match began {
+            Began::Unknown => Beginning::Unknown,
+            Began::With(started) => match named(&started) {
+                None => Beginning::First,
+                Some(before) if before.journal_id == journal_id => Beginning::First,
+                Some(before) => {
+                    let before = before.clone();
+                    self.succeed(now, journal_id, &started, &before, stored, findings);
+                    Beginning::After(before.journal_id)
+                }
+            },
+        };
+        if let Some(track) = self.journals.get_mut(journal_id) {
+            track.known.beginning = beginning;
+        }
+        findings.extend(lineage::judge(&mut self.journals));
+    }
+
+    /// A journal follows another: that one then has so many events, and this is the last of them.
+    fn succeed(
         &mut self,
         now: Uptime,
         journal_id: &str,
-        announced: Vec<Option<Predecessor>>,
+        started: &JournalStarted,
+        before: &Predecessor,
+        stored: &dyn Stored,
         findings: &mut Vec<Finding>,
     ) {
-        for predecessor in announced {
-            let has_others = self.journals.len() > 1;
-            match predecessor {
-                Some(predecessor) if self.journals.contains_key(&predecessor.journal_id) => {
-                    if let Some(track) = self.journals.get_mut(&predecessor.journal_id) {
-                        track.said = track.said.max(predecessor.last_seqno);
-                        track.last_event_at = now;
-                    }
-                }
-                Some(_) | None if has_others => findings.push(Finding::Unannounced {
-                    journal_id: journal_id.to_owned(),
-                }),
-                Some(_) | None => {}
-            }
+        // What came before the first journal that is known was never wanted.
+        let is_first = self
+            .journals
+            .get(journal_id)
+            .is_some_and(|track| track.known.is_announced);
+        if !self.journals.contains_key(&before.journal_id) && !is_first {
+            self.begin_journal(&before.journal_id, 0, now);
         }
+        let mut stored_through = None;
+        if let Some(track) = self.journals.get_mut(&before.journal_id) {
+            stored_through = Some(track.known.seqno);
+            track.last_event_at = now;
+            findings.extend(said_to_have(
+                track,
+                before.last_seqno,
+                &before.last_sha256,
+                &Context {
+                    keys: &self.keys,
+                    stored,
+                },
+            ));
+        }
+        let succession = match started.reason() {
+            JournalStartedReason::RolledBack => Succession::RolledBack,
+            JournalStartedReason::MovedAside => Succession::MovedAside,
+            JournalStartedReason::First | JournalStartedReason::Unspecified => return,
+        };
+        findings.push(Finding::Succeeded {
+            journal_id: journal_id.to_owned(),
+            predecessor: before.journal_id.clone(),
+            succession,
+            last_seqno: before.last_seqno,
+            stored_through,
+        });
     }
 
     /// A head, from a retained state or status: look at it after every connect.
     pub fn take_head(&mut self, now: Uptime, head: &Head, stored: &dyn Stored) -> Vec<Finding> {
-        if head.journal_id.is_empty() || head.seqno == 0 {
+        if head.journal_id.is_empty() || head.journal_id.len() > MAX_JOURNAL_ID_BYTES || head.seqno == 0 {
             return Vec::new();
         }
         if !self.journals.contains_key(&head.journal_id) {
-            if self.begin == Begin::AtNext || self.journals.len() >= MAX_JOURNALS {
+            // Whoever begins at the next event has missed nothing yet.
+            if self.begin == Begin::AtNext && self.journals.is_empty() {
                 return Vec::new();
             }
-            self.begin_journal(&head.journal_id, 0, now);
+            let journal_id = head.journal_id.clone();
+            if !self.begin_journal(&journal_id, 0, now) {
+                return vec![Finding::TooManyJournals { journal_id }];
+            }
         }
-        let Some(track) = self.journals.get_mut(&head.journal_id) else {
-            return Vec::new();
+        let context = Context {
+            keys: &self.keys,
+            stored,
         };
-        track.said = track.said.max(head.seqno);
-        if head.seqno > track.known.seqno {
-            return Vec::new();
-        }
-        let own = (head.seqno == track.known.seqno)
-            .then_some(track.known.sha256)
-            .flatten();
-        match own.or_else(|| stored.sha256(&head.journal_id, head.seqno)) {
-            Some(sha256) if sha256[..] != head.sha256[..] => vec![Finding::HeadDiffers {
-                journal_id: head.journal_id.clone(),
-                seqno: head.seqno,
-            }],
-            Some(_) | None => Vec::new(),
-        }
+        let track = self.journals.get_mut(&head.journal_id);
+        track.map_or_else(Vec::new, |track| {
+            said_to_have(track, head.seqno, &head.sha256, &context)
+                .into_iter()
+                .collect()
+        })
     }
 
     /// An answer. One to another request is nothing.
@@ -186,54 +259,70 @@ impl Consumer {
         };
         // An answer that comes piece by piece is not given up.
         asked.at = now;
-        let ask = asked.ask.clone();
         match &answer.response {
             Some(response::Response::Event(bytes)) => self.take(now, bytes, stored),
-            Some(response::Response::ReplayDone(done)) => {
-                self.asked = None;
-                self.replayed(now, &ask, done.oldest, done.newest)
-            }
+            Some(response::Response::ReplayDone(done)) => match self.asked.take() {
+                Some(asked) => self.replayed(now, &asked, (done.oldest, done.newest), stored),
+                None => Vec::new(),
+            },
             Some(response::Response::Error(error)) if error.code() == ErrorCode::UnknownJournal => {
-                self.asked = None;
-                self.journal_is_gone(now, &ask.journal_id)
+                match self.asked.take() {
+                    Some(asked) => self.journal_is_gone(now, &asked.ask.journal_id, stored),
+                    None => Vec::new(),
+                }
             }
             // Busy, or not ready: asked again later.
             Some(response::Response::Error(_) | response::Response::Snapshot(_)) | None => Vec::new(),
         }
     }
 
-    fn replayed(&mut self, now: Uptime, ask: &Ask, oldest: Seqno, newest: Seqno) -> Vec<Finding> {
-        let Some(track) = self.journals.get_mut(&ask.journal_id) else {
+    fn replayed(
+        &mut self,
+        now: Uptime,
+        asked: &Asked,
+        (oldest, newest): (Seqno, Seqno),
+        stored: &dyn Stored,
+    ) -> Vec<Finding> {
+        let journal_id = &asked.ask.journal_id;
+        let context = Context {
+            keys: &self.keys,
+            stored,
+        };
+        let Some(track) = self.journals.get_mut(journal_id) else {
             return Vec::new();
         };
-        let mut announced = Vec::new();
         let mut findings = Vec::new();
         if oldest > track.next() {
-            findings = track.give_up_before(oldest, &mut announced);
-        } else if track.next() == ask.from_seqno {
+            findings = track.give_up_before(oldest, &context);
+        } else if track.next() == asked.ask.from_seqno {
             track.fruitless = track.fruitless.saturating_add(1);
             if track.fruitless >= TRIES {
-                let end = track.first_held().unwrap_or_else(|| newest.saturating_add(1));
-                findings = track.give_up_before(end, &mut announced);
-                // A head that promised more than the journal has was looked at; it is not asked for for ever.
-                track.said = track.first_held().map_or(track.known.seqno, |_| track.said);
+                findings = if newest >= track.next() {
+                    let end = newest.saturating_add(1);
+                    track.give_up_before(track.first_held().map_or(end, |held| held.min(end)), &context)
+                } else {
+                    track.disown(asked.said, asked.held)
+                };
             }
         }
         // A replay brings a thousand events at most: the rest is asked for at once.
-        track.is_catching_up = track.next() > ask.from_seqno;
-        self.heed(now, &ask.journal_id, announced, &mut findings);
+        track.is_catching_up = track.next() > asked.ask.from_seqno && track.next() <= newest;
+        self.heed(now, journal_id, stored, &mut findings);
         findings
     }
 
     /// The gateway no longer has the journal: what is held of it goes on behind a permanent gap.
-    fn journal_is_gone(&mut self, now: Uptime, journal_id: &str) -> Vec<Finding> {
+    fn journal_is_gone(&mut self, now: Uptime, journal_id: &str, stored: &dyn Stored) -> Vec<Finding> {
+        let context = Context {
+            keys: &self.keys,
+            stored,
+        };
         let Some(track) = self.journals.get_mut(journal_id) else {
             return Vec::new();
         };
-        let mut announced = Vec::new();
-        let end = track.first_held().unwrap_or_else(|| track.said.saturating_add(1));
-        let mut findings = track.give_up_before(end, &mut announced);
-        self.heed(now, journal_id, announced, &mut findings);
+        let end = track.said.saturating_add(1);
+        let mut findings = track.give_up_before(end, &context);
+        self.heed(now, journal_id, stored, &mut findings);
         findings
     }
 
@@ -257,6 +346,8 @@ impl Consumer {
         self.asked = Some(Asked {
             ask: ask.clone(),
             at: now,
+            said: track.said,
+            held: track.last_held(),
         });
         Some(ask)
     }
@@ -275,6 +366,26 @@ impl Consumer {
     pub fn disconnected(&mut self) {
         self.asked = None;
     }
+}
+
+/// The journal before this one, if its first event names one.
+fn named(started: &JournalStarted) -> Option<&Predecessor> {
+    let before = started.predecessor.as_ref()?;
+    let fits = !before.journal_id.is_empty() && before.journal_id.len() <= MAX_JOURNAL_ID_BYTES;
+    fits.then_some(before)
+}
+
+/// Somebody says that the journal has an event of this number and hash.
+fn said_to_have(track: &mut Track, seqno: Seqno, sha256: &[u8], context: &Context<'_>) -> Option<Finding> {
+    track.promise(seqno);
+    if seqno == 0 || seqno > track.known.seqno || sha256.is_empty() {
+        return None;
+    }
+    let stored = track.sha256(seqno, context)?;
+    (stored[..] != *sha256).then(|| Finding::HeadDiffers {
+        journal_id: track.known.journal_id.clone(),
+        seqno,
+    })
 }
 
 /// What is held shows a gap; what only a head says may still be on its way.

@@ -1,7 +1,7 @@
 //! What the rule needs of an event's bytes.
 
-use super::Seqno;
-use crate::table::event::{Body, Event, JournalStarted, Predecessor};
+use super::{MAX_EVENT_BYTES, MAX_JOURNAL_ID_BYTES, Seqno, Stores};
+use crate::table::event::{Body, Event, JournalStarted};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
@@ -13,19 +13,22 @@ pub(super) struct Envelope {
     pub(super) previous: Option<[u8; 32]>,
     pub(super) sha256: [u8; 32],
     pub(super) bytes: Vec<u8>,
-    /// Of a `JournalStarted`: its predecessor, if it names one.
-    pub(super) predecessor: Option<Predecessor>,
+    /// When it is a `JournalStarted`.
+    pub(super) started: Option<JournalStarted>,
 }
 
 impl Envelope {
     /// `None`: no event.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
-        let event = Event::decode(bytes).ok()?;
-        if event.journal_id.is_empty() || event.seqno == 0 {
+        if bytes.len() > MAX_EVENT_BYTES {
             return None;
         }
-        let predecessor = match event.body {
-            Some(Body::JournalStarted(JournalStarted { predecessor, .. })) => predecessor,
+        let event = Event::decode(bytes).ok()?;
+        if event.journal_id.is_empty() || event.journal_id.len() > MAX_JOURNAL_ID_BYTES || event.seqno == 0 {
+            return None;
+        }
+        let started = match event.body {
+            Some(Body::JournalStarted(started)) => Some(started),
             Some(_) | None => None,
         };
         Some(Envelope {
@@ -34,7 +37,16 @@ impl Envelope {
             previous: event.previous_sha256.try_into().ok(),
             sha256: Sha256::digest(bytes).into(),
             bytes: bytes.to_owned(),
-            predecessor,
+            started,
         })
+    }
+
+    pub(super) fn into_stores(self) -> Stores {
+        Stores {
+            journal_id: self.journal_id,
+            seqno: self.seqno,
+            sha256: self.sha256,
+            bytes: self.bytes,
+        }
     }
 }

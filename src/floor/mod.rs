@@ -4,35 +4,104 @@
 //! Per journal a consumer keeps n, up to which it has stored everything, and the SHA-256 of event n. The next event whose
 //! `previous_sha256` equals it is stored. An event up to n is a repeat when its bytes are the stored ones, else a fork: both
 //! are kept, and an alarm is raised. An event beyond the next one is held, in bounds, and the gap is asked for. What the
-//! gateway no longer has is a permanent gap. The wall clock orders nothing.
+//! gateway no longer has is a permanent gap. A retained head beyond n is a gap as well, once it has been quiet for [`QUIET`].
+//! A journal names the one before it; one that belongs to no known journal is an alarm. The wall clock orders nothing.
+//!
+//! # How to use it
+//!
+//! Keep one [`Consumer`] a table. Give it each message, do what each [`Finding`] says, and publish what [`Consumer::ask`] wants:
+//! after each message, and when [`Consumer::looks_at`] says so.
+//!
+//! **What must be kept over a restart**, in one transaction with the events that a message brought: the bytes of each event that is
+//! to be stored (or at least their SHA-256, for [`Stored`]), and [`Consumer::known`]. What is held is not kept: it is asked for
+//! again. Acknowledge a message to the broker after that, not before. What a restart loses is only the memory of heads; they are
+//! retained at the broker and come again with the next connection.
 //!
 //! ```
-//! use tablegate::floor::{Begin, Consumer, Finding};
+//! use std::collections::BTreeMap;
+//! use tablegate::floor::{Ask, Begin, Consumer, Finding, Known, Seqno, Stored, Stores};
+//! use tablegate::table::event::{Head, Response};
 //! use tablegate::time::Uptime;
 //!
-//! let mut consumer = Consumer::new(Begin::AtFirst);
-//! for finding in consumer.take(Uptime::ZERO, b"not an event", &tablegate::floor::Hashes::default()) {
-//!     assert_eq!(finding, Finding::Malformed);
+//! /// Stands for a database: events, and how far each journal is known.
+//! #[derive(Default)]
+//! struct Database {
+//!     events: BTreeMap<(String, Seqno), Stores>,
+//!     known: Vec<Known>,
 //! }
+//!
+//! impl Stored for Database {
+//!     fn sha256(&self, journal_id: &str, seqno: Seqno) -> Option<[u8; 32]> {
+//!         let stores = self.events.get(&(journal_id.to_owned(), seqno))?;
+//!         Some(stores.sha256)
+//!     }
+//! }
+//!
+//! enum Message {
+//!     Event(Vec<u8>),
+//!     HeadOfStateOrStatus(Head),
+//!     Answer(Response),
+//! }
+//!
+//! fn on_message(consumer: &mut Consumer, database: &mut Database, now: Uptime, message: Message) -> Option<Ask> {
+//!     let findings = match message {
+//!         Message::Event(bytes) => consumer.take(now, &bytes, database),
+//!         Message::HeadOfStateOrStatus(head) => consumer.take_head(now, &head, database),
+//!         Message::Answer(answer) => consumer.take_answer(now, &answer, database),
+//!     };
+//!     for finding in findings {
+//!         if finding.is_alarm() {
+//!             eprintln!("somebody must look: {finding:?}");
+//!         }
+//!         if let Finding::Store(stores) | Finding::ChainBroken(stores) = finding {
+//!             database.events.insert((stores.journal_id.clone(), stores.seqno), stores);
+//!         }
+//!     }
+//!     database.known = consumer.known().cloned().collect();
+//!     consumer.ask(now)
+//! }
+//!
+//! let (mut consumer, mut database) = (Consumer::new(Begin::AtFirst), Database::default());
+//! let now = Uptime::ZERO;
+//! assert_eq!(on_message(&mut consumer, &mut database, now, Message::Event(b"no event".to_vec())), None);
+//! let head = Head { journal_id: "0d3b9f6e-5f1c-4b38-8f7e-2f6f3c1a9b10".to_owned(), seqno: 3, sha256: vec![7; 32] };
+//! assert_eq!(on_message(&mut consumer, &mut database, now, Message::HeadOfStateOrStatus(head)), None);
+//! // The three events may be on their way: they are asked for when it stays quiet.
+//! let ask = consumer.ask(consumer.looks_at().unwrap()).unwrap();
+//! assert_eq!((ask.from_seqno, ask.to_seqno), (1, 0));
+//! // After a restart it goes on from what was kept.
+//! let consumer = Consumer::resume(database.known, now);
+//! assert!(!consumer.is_missing_any());
 //! ```
+//!
+//! # Bounds
+//!
+//! Whatever comes, a consumer keeps at most [`MAX_JOURNALS`] journals and holds at most [`MAX_HELD`] events of [`MAX_EVENT_BYTES`]
+//! each: some 8 MiB.
 
 mod consumer;
 mod envelope;
+mod lineage;
 mod track;
 
 pub use consumer::{Ask, Begin, Consumer};
 
+use crate::signing::Keys;
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 /// A number in a journal: 1, 2, 3 ... without gaps.
 pub type Seqno = u64;
 
-/// Events held per journal while a gap is asked for: what one replay brings. Beyond it the youngest are dropped; they are
-/// asked for again when it is their turn.
+/// Events held while gaps are asked for: what one replay brings. Beyond it the youngest of the journal that holds most are dropped;
+/// they are asked for again when it is their turn.
 pub const MAX_HELD: usize = 1000;
 /// Journals kept track of. A table has a new one only when a disk failed.
 pub const MAX_JOURNALS: usize = 64;
+/// An event's bytes at most, as the gateway publishes them. What is larger is none.
+pub const MAX_EVENT_BYTES: usize = 8 * 1024;
+/// A journal's id at most, in bytes: a UUID has 36.
+pub const MAX_JOURNAL_ID_BYTES: usize = 64;
 /// A gap that only a retained head shows may still be on its way: it is asked for when no event has come for so long.
 pub const QUIET: Duration = Duration::from_secs(5);
 /// An ask without an answer is repeated after so long.
@@ -40,7 +109,12 @@ pub const ASK_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// So many whole replays that don't bring the event asked for: it is gone for good.
 pub const TRIES: u32 = 3;
 
-/// What a consumer has stored of a journal.
+/// A table that signs makes a checkpoint every 10,000 events, and again after as many when one could not be made.
+pub const LONGEST_UNSIGNED: u64 = 20_000;
+/// A checkpoint names one of the events right before it. One that names an older event was copied.
+const NEAR: usize = 16;
+
+/// What a consumer has stored of a journal, and knows of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Known {
     /// UUID of the journal.
@@ -49,6 +123,55 @@ pub struct Known {
     pub seqno: Seqno,
     /// SHA-256 of that event's bytes; `None` at the start and behind a permanent gap.
     pub sha256: Option<[u8; 32]>,
+    /// What its first event says of the journal before it.
+    pub beginning: Beginning,
+    /// It belongs to the journals of this table, or the alarm that it doesn't was raised.
+    pub is_announced: bool,
+    /// Everything up to this is proven by a signed checkpoint; 0: nothing is.
+    pub proven_through: Seqno,
+}
+
+impl Known {
+    /// A journal of which nothing is stored.
+    #[must_use]
+    pub fn nothing_of(journal_id: &str) -> Known {
+        Known {
+            journal_id: journal_id.to_owned(),
+            seqno: 0,
+            sha256: None,
+            beginning: Beginning::Unread,
+            is_announced: false,
+            proven_through: 0,
+        }
+    }
+}
+
+/// What is known of the journal before one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Beginning {
+    /// Its first event is not stored yet.
+    Unread,
+    /// It names this one.
+    After(String),
+    /// It names none.
+    First,
+    /// Its first event is gone, or was never wanted.
+    Unknown,
+}
+
+/// Why a journal follows another.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Succession {
+    /// The one before it was damaged.
+    MovedAside,
+    /// The one before it was an older copy of itself: events that were published are not in it.
+    RolledBack,
+}
+
+/// What judging an event needs beside it.
+struct Context<'a> {
+    keys: &'a Keys,
+    stored: &'a dyn Stored,
 }
 
 /// What a consumer's store is asked.
@@ -64,22 +187,11 @@ pub enum Finding {
     Store(Stores),
     /// An event that is stored or held already, byte by byte. Nothing to do.
     Repeat,
-    /// An event up to n that the store no longer has: it can't be told from a fork.
-    Unverifiable {
-        /// Its journal.
-        journal_id: String,
-        /// Its number.
-        seqno: Seqno,
-    },
+    /// An event up to n that the store doesn't have: it fell into a permanent gap and came after all, or the store has let it go.
+    /// It can't be told from a fork. Keep it where there is a gap.
+    Unverifiable(Stores),
     /// Alarm: another event of the same identity. Keep both.
-    Fork {
-        /// Its journal.
-        journal_id: String,
-        /// Its number.
-        seqno: Seqno,
-        /// Its bytes.
-        bytes: Vec<u8>,
-    },
+    Fork(Stores),
     /// Alarm: a retained head names another SHA-256 than the stored event has.
     HeadDiffers {
         /// Its journal.
@@ -89,10 +201,66 @@ pub enum Finding {
     },
     /// Alarm: the next event doesn't name the one before it. It is stored all the same.
     ChainBroken(Stores),
-    /// Alarm: a journal that doesn't name a journal known here as its predecessor.
+    /// Alarm: a journal that doesn't belong to those known here: it names none of them, and none names it.
     Unannounced {
         /// The journal.
         journal_id: String,
+    },
+    /// Alarm: a journal beyond [`MAX_JOURNALS`]; nothing of it is kept.
+    TooManyJournals {
+        /// The journal.
+        journal_id: String,
+    },
+    /// A journal began because of what happened to the one before it. An alarm when that was rolled back: what was stored of it
+    /// beyond `last_seqno` is not known at the table any longer. Keep it.
+    Succeeded {
+        /// The new journal.
+        journal_id: String,
+        /// The one before it.
+        predecessor: String,
+        /// What happened to that.
+        succession: Succession,
+        /// The last event that the table has of it.
+        last_seqno: Seqno,
+        /// The last event of it that is stored here; `None`: it isn't known here.
+        stored_through: Option<Seqno>,
+    },
+    /// Alarm: the table says that its journal doesn't reach up to this event, which came and was held. It is held no longer; keep it
+    /// beside the journal.
+    Beyond(Stores),
+    /// Alarm: a head promised these events, and the table's journal doesn't have them.
+    NotThere {
+        /// The journal.
+        journal_id: String,
+        /// The first of them.
+        from: Seqno,
+        /// The last of them.
+        to: Seqno,
+    },
+    /// Alarm: a checkpoint whose signature is wrong, or was made for another place.
+    WrongSignature {
+        /// The journal.
+        journal_id: String,
+        /// The checkpoint's number.
+        seqno: Seqno,
+    },
+    /// Alarm: a checkpoint that no given key has signed.
+    Unsigned {
+        /// The journal.
+        journal_id: String,
+        /// The checkpoint's number.
+        seqno: Seqno,
+        /// Fingerprint of the key that it names; `None`: it isn't signed.
+        key_id: Option<String>,
+    },
+    /// Alarm: more than [`LONGEST_UNSIGNED`] events without a checkpoint that a given key has signed.
+    NoCheckpoint {
+        /// The journal.
+        journal_id: String,
+        /// The event up to which there is none.
+        seqno: Seqno,
+        /// Everything up to this is proven by a signed checkpoint.
+        proven_through: Seqno,
     },
     /// Held until the events before it have come.
     Held {
@@ -108,7 +276,7 @@ pub enum Finding {
         /// Its number.
         seqno: Seqno,
     },
-    /// These events are gone for good: to be recorded. What follows goes on behind them.
+    /// Alarm: these events are gone for good: to be recorded. What follows goes on behind them.
     Gap {
         /// The journal.
         journal_id: String,
@@ -139,14 +307,21 @@ impl Finding {
     #[must_use]
     pub fn is_alarm(&self) -> bool {
         match self {
-            Finding::Fork { .. }
+            Finding::Fork(_)
             | Finding::HeadDiffers { .. }
             | Finding::ChainBroken(_)
             | Finding::Unannounced { .. }
+            | Finding::TooManyJournals { .. }
+            | Finding::Beyond(_)
+            | Finding::NotThere { .. }
+            | Finding::WrongSignature { .. }
+            | Finding::Unsigned { .. }
+            | Finding::NoCheckpoint { .. }
             | Finding::Gap { .. } => true,
+            Finding::Succeeded { succession, .. } => *succession == Succession::RolledBack,
             Finding::Store(_)
             | Finding::Repeat
-            | Finding::Unverifiable { .. }
+            | Finding::Unverifiable(_)
             | Finding::Held { .. }
             | Finding::Dropped { .. }
             | Finding::Malformed => false,

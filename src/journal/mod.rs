@@ -34,7 +34,7 @@ pub use lock::LockError;
 pub use reader::{Infos, ReadError, Readable, Reader};
 pub use row::{Identity, MovedAside};
 pub use tail::Tail;
-pub use verify::{Bad, Progress, Report, verify};
+pub use verify::{Bad, Progress, Report, verify, verify_and_show};
 
 use crate::table::event::{Event, Head, JournalStartedReason, Predecessor};
 use crate::time::Timestamp;

@@ -1,6 +1,5 @@
 //! Proves a journal: its structure, order, gaps, chain, owner, checkpoints, what was deleted, the cursor, and the note beside it.
 
-use super::Seqno;
 use super::chain::{BadRecord, Chain};
 use super::error::StoreError;
 use super::handle::Shared;
@@ -9,7 +8,8 @@ use super::lineage::{self, Elder, Link, Origin};
 use super::reader::{ReadError, Reader};
 use super::store::View;
 use super::tail::PAGE;
-use crate::table::event::{Body, Head};
+use super::{Record, Seqno};
+use crate::table::event::{Body, Event, Head};
 use std::path::Path;
 use std::time::Duration;
 
@@ -65,14 +65,27 @@ pub struct Report {
 ///
 /// # Errors
 /// The journal can't be read at all; what is wrong with its contents is in the report.
-pub fn verify(path: &Path, mut progress: impl FnMut(Progress)) -> Result<Report, ReadError> {
+pub fn verify(path: &Path, progress: impl FnMut(Progress)) -> Result<Report, ReadError> {
+    verify_and_show(path, progress, |_, _| {})
+}
+
+/// As [`verify`]; `show` is given each event that follows from the one before it, oldest first.
+///
+/// # Errors
+/// As [`verify`].
+pub fn verify_and_show(
+    path: &Path,
+    mut progress: impl FnMut(Progress),
+    mut show: impl FnMut(&Record, &Event),
+) -> Result<Report, ReadError> {
     let mut reader = Reader::open(path)?;
     let noted = head_mark::read(path.parent().unwrap_or(Path::new(".")));
     let structure = whole(&mut reader, View::structure)?;
-    let mut report = match walk(&mut reader, |step| {
+    let go_on = |step| {
         progress(step);
         true
-    }) {
+    };
+    let mut report = match walk(&mut reader, &mut show, go_on) {
         Ok(Some(report)) => report,
         Ok(None) => unreachable!("a walk ends early only when its progress says so"),
         Err(error) => return Err(error),
@@ -118,7 +131,7 @@ pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, R
     let path = shared.path().to_owned();
     let check = move || {
         let result = Reader::open(&path).and_then(|mut reader| {
-            walk(&mut reader, |_| {
+            walk(&mut reader, &mut |_, _| {}, |_| {
                 std::thread::sleep(REST);
                 !wanted.is_closing()
             })
@@ -137,8 +150,15 @@ pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, R
     }
 }
 
+/// Who looks at each event of a proof.
+type Show<'a> = &'a mut dyn FnMut(&Record, &Event);
+
 /// Follows the chain from the oldest event to the head. `None` when `go_on` said no.
-fn walk(reader: &mut Reader, mut go_on: impl FnMut(Progress) -> bool) -> Result<Option<Report>, ReadError> {
+fn walk(
+    reader: &mut Reader,
+    show: Show<'_>,
+    mut go_on: impl FnMut(Progress) -> bool,
+) -> Result<Option<Report>, ReadError> {
     let identity = reader.identity().clone();
     let mut report = Report {
         journal_id: identity.journal_id.clone(),
@@ -206,7 +226,7 @@ fn walk(reader: &mut Reader, mut go_on: impl FnMut(Progress) -> bool) -> Result<
             return Ok(Some(report));
         }
         for record in &page {
-            if let Err(wrong) = follow.take(reader, record, &mut report) {
+            if let Err(wrong) = follow.take(reader, record, &mut report, show) {
                 report.bad = Some(bad(record.seqno.min(follow.chain.next()), &wrong));
                 return Ok(Some(report));
             }
@@ -231,7 +251,13 @@ struct Follow {
 }
 
 impl Follow {
-    fn take(&mut self, reader: &mut Reader, record: &super::Record, report: &mut Report) -> Result<(), BadRecord> {
+    fn take(
+        &mut self,
+        reader: &mut Reader,
+        record: &Record,
+        report: &mut Report,
+        show: Show<'_>,
+    ) -> Result<(), BadRecord> {
         let event = self.chain.take(record)?;
         report.proven += 1;
         match &event.body {
@@ -249,6 +275,7 @@ impl Follow {
             Some(Body::EventsExpired(expired)) => self.deleted_through = expired.through_seqno,
             _ => {}
         }
+        show(record, &event);
         Ok(())
     }
 }

@@ -4,7 +4,7 @@ use super::super::describe;
 use super::super::ending::Failure;
 use super::super::floor::follow::{self, Floor, Heard as Received};
 use super::super::floor::told;
-use crate::floor::{Begin, Finding};
+use crate::floor::{Begin, Consumer, Finding};
 use crate::table::event::{Event, Mode};
 use prost::Message;
 use std::time::Duration;
@@ -52,7 +52,7 @@ impl Follower {
             tls: None,
             login: None,
         };
-        let mut follower = follow::Follower::start(floor, Some(Begin::AtFirst));
+        let mut follower = follow::Follower::start(floor, Some(Consumer::new(Begin::AtFirst)));
         let connected = async { while !matches!(follower.next().await, Received::Connected) {} };
         tokio::time::timeout(CONNECT_WITHIN, connected)
             .await
@@ -98,7 +98,11 @@ impl Follower {
                     };
                     return Some(Heard::Phase(format!("{round}{phase}")));
                 }
-                Received::Status { .. } | Received::Connected | Received::Lost(_) | Received::Answered(_) => {}
+                Received::Status { .. }
+                | Received::Connected
+                | Received::Nothing
+                | Received::Lost(_)
+                | Received::Answered(_) => {}
             }
         }
     }

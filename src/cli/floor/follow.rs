@@ -21,6 +21,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// A person who watches sees the table again soon after its broker is back.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// Retained messages come right after the subscription; a slow line may take this long.
+const RETAINED_WITHIN: Duration = Duration::from_secs(5);
+
 /// The request id of [`Follower::ask`]; the consumer's own have other names.
 const ASKED: &str = "asked";
 
@@ -59,6 +62,8 @@ pub enum Heard {
     Lost(String),
     /// An answer to [`Follower::ask`].
     Answered(Box<Response>),
+    /// Some seconds after the connection nothing has come of this table: nothing is retained under its topics.
+    Nothing,
 }
 
 /// Follows one table.
@@ -78,24 +83,26 @@ pub struct Follower {
     status: (u64, bool, String),
     waiting: Option<Replay>,
     heard: VecDeque<Heard>,
+    /// Nothing has come since the connection; said so then.
+    silent_until: Option<Instant>,
 }
 
 impl Follower {
-    /// Follows the events from `begin` on; without it, only [`Follower::ask`] brings any. Connects at the first [`Follower::next`].
+    /// Follows the events as `consumer` does; without it, only [`Follower::ask`] brings any. Connects at the first [`Follower::next`].
     #[must_use]
-    pub fn start(floor: Floor, begin: Option<Begin>) -> Follower {
+    pub fn start(floor: Floor, consumer: Option<Consumer>) -> Follower {
         let now = Instant::now();
         let client_id = format!("floor-{:08x}", rand::random::<u32>());
         let responses = format!("{}/responses/{client_id}", floor.prefix);
         Follower {
             topics: Topics::new(&floor.prefix, &[]),
             floor,
-            follows: begin.is_some(),
+            follows: consumer.is_some(),
             client_id,
             responses,
             connection: None,
             is_connected: false,
-            consumer: Consumer::new(begin.unwrap_or(Begin::AtNext)),
+            consumer: consumer.unwrap_or_else(|| Consumer::new(Begin::AtNext)),
             hashes: Hashes::default(),
             began: now,
             pause: FIRST_PAUSE,
@@ -103,6 +110,7 @@ impl Follower {
             status: (0, false, String::new()),
             waiting: None,
             heard: VecDeque::new(),
+            silent_until: None,
         }
     }
 
@@ -133,7 +141,7 @@ impl Follower {
                 Some(connection) => {
                     tokio::select! {
                         signal = connection.next() => self.take(signal),
-                        () = sleep_until(wake) => {}
+                        () = sleep_until(wake) => self.mind_the_silence(),
                     }
                 }
             }
@@ -145,8 +153,16 @@ impl Follower {
     }
 
     fn wake_at(&self) -> Option<Instant> {
-        let due = self.consumer.looks_at().filter(|_| self.is_connected)?;
-        Some(self.began + due.since(Uptime::ZERO))
+        let due = self.consumer.looks_at().filter(|_| self.is_connected);
+        let due = due.map(|due| self.began + due.since(Uptime::ZERO));
+        due.into_iter().chain(self.silent_until).min()
+    }
+
+    fn mind_the_silence(&mut self) {
+        if self.silent_until.is_some_and(|until| until <= Instant::now()) {
+            self.silent_until = None;
+            self.heard.push_back(Heard::Nothing);
+        }
     }
 
     fn connect(&mut self) {
@@ -166,6 +182,7 @@ impl Follower {
     fn lose(&mut self, text: String) {
         self.connection = None;
         self.is_connected = false;
+        self.silent_until = None;
         self.consumer.disconnected();
         self.connect_at = Instant::now() + self.pause;
         self.pause = (self.pause * 2).min(LONGEST_PAUSE);
@@ -180,6 +197,7 @@ impl Follower {
                 None => {
                     self.is_connected = true;
                     self.pause = FIRST_PAUSE;
+                    self.silent_until = Some(Instant::now() + RETAINED_WITHIN);
                     self.heard.push_back(Heard::Connected);
                 }
             },
@@ -213,6 +231,7 @@ impl Follower {
     }
 
     fn message(&mut self, message: &Received) {
+        self.silent_until = None;
         if message.topic == self.topics.events {
             let now = self.now();
             let findings = self.consumer.take(now, &message.payload, &self.hashes);

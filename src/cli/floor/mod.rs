@@ -3,8 +3,9 @@
 pub mod follow;
 
 use super::ending::{Failure, Status, print};
+use super::signatures::keys_in;
 use super::{describe, event_json};
-use crate::floor::{Begin, Finding};
+use crate::floor::{Begin, Consumer, Finding, Seqno, Stores, Succession};
 use crate::table::event::{Event, Replay, response};
 use crate::uplink::exchange::TlsTexts;
 use crate::uplink::{BrokerAddress, Transport};
@@ -34,7 +35,7 @@ pub struct FloorCommand {
 enum Command {
     /// Subscribe to a table's events, check numbers and chain, ask for gaps, and print each event.
     #[command(
-        after_help = "Example:\n  tablegate floor watch --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07\n\nIt begins after the newest event; --all asks for everything that the journal holds."
+        after_help = "Example:\n  tablegate floor watch --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07\n\nIt begins after the newest event; --all asks for everything that the journal holds. With --key PUBLIC.pem the signatures of checkpoints are verified as well."
     )]
     Watch(Watch),
     /// Ask a table for events that it has recorded.
@@ -63,11 +64,11 @@ struct Where {
     #[arg(long, value_name = "FILE")]
     ca: Option<PathBuf>,
     /// Own certificate (PEM).
-    #[arg(long, value_name = "FILE", requires = "key")]
+    #[arg(long, value_name = "FILE", requires = "certificate_key")]
     certificate: Option<PathBuf>,
     /// Key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "certificate")]
-    key: Option<PathBuf>,
+    certificate_key: Option<PathBuf>,
     /// Name to log in with.
     #[arg(long, value_name = "NAME")]
     username: Option<String>,
@@ -83,6 +84,10 @@ struct Watch {
     /// Ask for every event that the journal still holds first.
     #[arg(long)]
     all: bool,
+    /// A public key (PEM) that signs the table's checkpoints; several after a change of keys. A checkpoint that none of them has
+    /// signed is an alarm.
+    #[arg(long = "key", value_name = "PUBLIC.pem")]
+    keys: Vec<PathBuf>,
     /// End after this many events.
     #[arg(long, value_name = "N")]
     count: Option<u64>,
@@ -181,7 +186,7 @@ impl Where {
     }
 
     fn identity(&self) -> Result<Option<Identity>, Failure> {
-        match (&self.certificate, &self.key) {
+        match (&self.certificate, &self.certificate_key) {
             (Some(certificate), Some(key)) => Ok(Some((read(certificate)?, read(key)?))),
             (None, _) | (_, None) => Ok(None),
         }
@@ -195,7 +200,12 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 async fn watch_table(watch: &Watch) -> Result<(), Failure> {
     let floor = watch.at.floor()?;
     let begin = if watch.all { Begin::AtFirst } else { Begin::AtNext };
-    let mut follower = Follower::start(floor, Some(begin));
+    let (keys, _) = keys_in(&watch.keys)?;
+    let nothing = format!(
+        "nothing is retained under {}: a table of this name has never connected to this broker (another site, table or prefix?); waiting",
+        floor.prefix
+    );
+    let mut follower = Follower::start(floor, Some(Consumer::new(begin).with_keys(keys)));
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut printed = 0;
     let mut alarms = 0u32;
@@ -220,6 +230,7 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
             Heard::Status { online, fault, .. } => note(&presence(online, &fault)),
             Heard::State(_) => {}
             Heard::Connected => note("connected"),
+            Heard::Nothing => note(&nothing),
             Heard::Lost(text) => note(&format!("no connection: {text}; trying again")),
             Heard::Answered(_) => {}
         }
@@ -260,12 +271,50 @@ fn in_line(bytes: &[u8], json: bool) -> Result<String, Failure> {
 pub(super) fn told(finding: &Finding) -> Option<String> {
     Some(match finding {
         Finding::Store(_) | Finding::Repeat | Finding::Held { .. } | Finding::Dropped { .. } => return None,
-        Finding::Unverifiable { journal_id, seqno } => {
+        Finding::Unverifiable(Stores { journal_id, seqno, .. }) => {
             format!("event {seqno} of journal {journal_id} came again; it is too old to tell a repeat from a fork")
         }
-        Finding::Fork { journal_id, seqno, .. } => {
+        Finding::Fork(Stores { journal_id, seqno, .. }) => {
             format!("ALARM: event {seqno} of journal {journal_id} came with other bytes than before: keep both")
         }
+        Finding::Beyond(Stores { journal_id, seqno, .. }) => format!(
+            "ALARM: event {seqno} of journal {journal_id} came, and the table says that its journal doesn't reach that far"
+        ),
+        Finding::NotThere { journal_id, from, to } => format!(
+            "ALARM: the table promised events {from} to {to} of journal {journal_id}, and its journal doesn't have them"
+        ),
+        Finding::TooManyJournals { journal_id } => {
+            format!("ALARM: journal {journal_id} is one too many to be followed: nothing of it is looked at")
+        }
+        Finding::Succeeded {
+            journal_id,
+            predecessor,
+            succession,
+            last_seqno,
+            stored_through,
+        } => succeeded((journal_id, predecessor), *succession, *last_seqno, *stored_through),
+        Finding::WrongSignature { journal_id, seqno } => {
+            format!("ALARM: the signature of the checkpoint at event {seqno} of journal {journal_id} is wrong")
+        }
+        Finding::Unsigned {
+            journal_id,
+            seqno,
+            key_id: None,
+        } => format!("ALARM: the checkpoint at event {seqno} of journal {journal_id} isn't signed"),
+        Finding::Unsigned {
+            journal_id,
+            seqno,
+            key_id: Some(key_id),
+        } => format!(
+            "ALARM: the checkpoint at event {seqno} of journal {journal_id} is signed by key {key_id}, which was not given"
+        ),
+        Finding::NoCheckpoint {
+            journal_id,
+            seqno,
+            proven_through,
+        } => format!(
+            "ALARM: journal {journal_id} has come to event {seqno}, and no signed checkpoint came after event {proven_through}"
+        ),
         Finding::HeadDiffers { journal_id, seqno } => {
             format!(
                 "ALARM: the table says that event {seqno} of journal {journal_id} is another than the one that came"
@@ -276,13 +325,34 @@ pub(super) fn told(finding: &Finding) -> Option<String> {
             stores.seqno, stores.journal_id
         ),
         Finding::Unannounced { journal_id } => {
-            format!("ALARM: journal {journal_id} began, and no journal that is known here leads to it")
+            format!("ALARM: journal {journal_id} began, and it belongs to no journal that is known here")
         }
         Finding::Gap { journal_id, from, to } => {
             format!("ALARM: events {from} to {to} of journal {journal_id} are gone: the table no longer has them")
         }
         Finding::Malformed => "a message on the events topic is no event".to_owned(),
     })
+}
+
+fn succeeded(
+    (journal_id, predecessor): (&str, &str),
+    succession: Succession,
+    last_seqno: Seqno,
+    stored_through: Option<Seqno>,
+) -> String {
+    match (succession, stored_through) {
+        (Succession::MovedAside, _) => format!(
+            "journal {journal_id} began: journal {predecessor} was damaged and moved aside; its last event is {last_seqno}"
+        ),
+        (Succession::RolledBack, Some(stored)) if stored > last_seqno => format!(
+            "ALARM: journal {journal_id} began: the table's disk went back in time. Of journal {predecessor} it has events to \
+             {last_seqno}; those up to {stored} are here alone: keep them"
+        ),
+        (Succession::RolledBack, _) => format!(
+            "ALARM: journal {journal_id} began: the table's disk went back in time. Of journal {predecessor} it has events to \
+             {last_seqno}"
+        ),
+    }
 }
 
 async fn replay(again: &Again) -> Result<(), Failure> {
@@ -359,7 +429,7 @@ async fn part(follower: &mut Follower) -> Result<response::Response, Failure> {
                 }
             }
             Heard::Lost(text) => return Err(Failure::failed(format!("the connection was lost: {text}"))),
-            Heard::Found(_) | Heard::State(_) | Heard::Status { .. } | Heard::Connected => {}
+            Heard::Found(_) | Heard::State(_) | Heard::Status { .. } | Heard::Connected | Heard::Nothing => {}
         }
     }
 }
@@ -370,7 +440,12 @@ async fn journal_now(follower: &mut Follower) -> Result<String, Failure> {
         match answer(follower).await? {
             Heard::Status { head: Some(head), .. } if !head.journal_id.is_empty() => return Ok(head.journal_id),
             Heard::Lost(text) => return Err(Failure::failed(format!("no connection: {text}"))),
-            Heard::Status { .. } | Heard::State(_) | Heard::Connected | Heard::Found(_) | Heard::Answered(_) => {}
+            Heard::Status { .. }
+            | Heard::State(_)
+            | Heard::Connected
+            | Heard::Nothing
+            | Heard::Found(_)
+            | Heard::Answered(_) => {}
         }
     }
 }
