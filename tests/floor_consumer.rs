@@ -7,188 +7,18 @@
     missing_docs
 )]
 
+mod floor_support;
+
+use floor_support::{Floor, Journal, event};
 use proptest::prelude::*;
 use prost::Message;
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::time::Duration;
-use tablegate::floor::{Ask, Begin, Consumer, Finding, Hashes, MAX_HELD, Stores, TRIES};
+use tablegate::floor::{Begin, Consumer, Finding, Hashes, MAX_EVENT_BYTES, MAX_HELD, MAX_JOURNALS, Succession, TRIES};
 use tablegate::table::event::{
-    AlertRaised, Body, Error, ErrorCode, Event, Head, JournalStarted, Predecessor, ReplayDone, Response, response,
+    AlertRaised, Body, Error, ErrorCode, Event, Head, JournalStartedReason, Response, response,
 };
 use tablegate::time::Uptime;
-
-/// A journal with a right chain.
-struct Journal {
-    id: &'static str,
-    events: Vec<Vec<u8>>,
-    oldest: u64,
-}
-
-fn sha256(bytes: &[u8]) -> [u8; 32] {
-    Sha256::digest(bytes).into()
-}
-
-impl Journal {
-    fn new(id: &'static str, count: u64, predecessor: Option<&Journal>) -> Self {
-        let mut events: Vec<Vec<u8>> = Vec::new();
-        for seqno in 1..=count {
-            let body = if seqno == 1 {
-                Body::JournalStarted(JournalStarted {
-                    predecessor: predecessor.map(|before| Predecessor {
-                        journal_id: before.id.to_owned(),
-                        last_seqno: before.newest(),
-                        ..Predecessor::default()
-                    }),
-                    ..JournalStarted::default()
-                })
-            } else {
-                Body::AlertRaised(AlertRaised {
-                    text: format!("event {seqno}"),
-                    ..AlertRaised::default()
-                })
-            };
-            events.push(event(id, seqno, events.last(), body));
-        }
-        Journal { id, events, oldest: 1 }
-    }
-
-    fn newest(&self) -> u64 {
-        u64::try_from(self.events.len()).unwrap()
-    }
-
-    fn at(&self, seqno: u64) -> &Vec<u8> {
-        &self.events[usize::try_from(seqno - 1).unwrap()]
-    }
-
-    fn head(&self) -> Head {
-        Head {
-            journal_id: self.id.to_owned(),
-            seqno: self.newest(),
-            sha256: sha256(self.at(self.newest())).to_vec(),
-        }
-    }
-
-    /// What a gateway answers.
-    fn answer(&self, ask: &Ask) -> Vec<Response> {
-        let respond = |response| Response {
-            request_id: ask.request_id.clone(),
-            response: Some(response),
-        };
-        if ask.journal_id != self.id {
-            let error = Error {
-                code: ErrorCode::UnknownJournal.into(),
-                text: String::new(),
-            };
-            return vec![respond(response::Response::Error(error))];
-        }
-        let to = if ask.to_seqno == 0 {
-            self.newest()
-        } else {
-            ask.to_seqno.min(self.newest())
-        };
-        let from = ask.from_seqno.max(self.oldest);
-        let events = (from..=to).take(1000);
-        let mut answers: Vec<Response> = events
-            .clone()
-            .map(|seqno| respond(response::Response::Event(self.at(seqno).clone())))
-            .collect();
-        answers.push(respond(response::Response::ReplayDone(ReplayDone {
-            oldest: self.oldest,
-            newest: self.newest(),
-            through_seqno: events.last().unwrap_or(0),
-        })));
-        answers
-    }
-}
-
-fn event(id: &str, seqno: u64, before: Option<&Vec<u8>>, body: Body) -> Vec<u8> {
-    Event {
-        journal_id: id.to_owned(),
-        seqno,
-        previous_sha256: before.map_or([0; 32], |bytes| sha256(bytes)).to_vec(),
-        body: Some(body),
-        ..Event::default()
-    }
-    .encode_to_vec()
-}
-
-/// A floor's side: the consumer and what it stored.
-struct Floor {
-    consumer: Consumer,
-    hashes: Hashes,
-    stored: Vec<Stores>,
-    others: Vec<Finding>,
-    now: Uptime,
-}
-
-impl Floor {
-    fn new(begin: Begin) -> Self {
-        Floor {
-            consumer: Consumer::new(begin),
-            hashes: Hashes::default(),
-            stored: Vec::new(),
-            others: Vec::new(),
-            now: Uptime::ZERO,
-        }
-    }
-
-    fn keep(&mut self, findings: Vec<Finding>) {
-        for finding in findings {
-            match finding {
-                Finding::Store(stores) => {
-                    self.hashes.keep(&stores);
-                    self.stored.push(stores);
-                }
-                Finding::ChainBroken(ref stores) => {
-                    self.hashes.keep(stores);
-                    self.stored.push(stores.clone());
-                    self.others.push(finding);
-                }
-                Finding::Repeat | Finding::Held { .. } | Finding::Dropped { .. } => {}
-                other => self.others.push(other),
-            }
-        }
-    }
-
-    fn take(&mut self, bytes: &[u8]) {
-        let findings = self.consumer.take(self.now, bytes, &self.hashes);
-        self.keep(findings);
-    }
-
-    fn head(&mut self, head: &Head) {
-        let findings = self.consumer.take_head(self.now, head, &self.hashes);
-        self.keep(findings);
-    }
-
-    fn answer(&mut self, answers: &[Response]) {
-        for answer in answers {
-            let findings = self.consumer.take_answer(self.now, answer, &self.hashes);
-            self.keep(findings);
-        }
-    }
-
-    /// Time passes, and what is asked is answered, until nothing is missing.
-    fn settle(&mut self, journals: &[&Journal]) {
-        for _ in 0..100 {
-            let Some(at) = self.consumer.looks_at() else { return };
-            self.now = self.now.max(at);
-            if let Some(ask) = self.consumer.ask(self.now) {
-                let journal = journals
-                    .iter()
-                    .find(|journal| journal.id == ask.journal_id)
-                    .unwrap_or(&journals[0]);
-                self.answer(&journal.answer(&ask));
-            }
-        }
-        panic!("something is missing for ever: {:?}", self.consumer);
-    }
-
-    fn numbers(&self, id: &str) -> Vec<u64> {
-        let of_journal = self.stored.iter().filter(|stores| stores.journal_id == id);
-        of_journal.map(|stores| stores.seqno).collect()
-    }
-}
 
 #[test]
 fn events_in_order_are_stored_and_repeats_dropped() {
@@ -410,6 +240,107 @@ fn a_busy_gateway_is_asked_again_later() {
     assert_eq!(floor.consumer.ask(floor.now), None);
     floor.now = floor.now + Duration::from_secs(10);
     assert!(floor.consumer.ask(floor.now).is_some());
+}
+
+#[test]
+fn a_head_that_the_table_does_not_keep_is_an_alarm_and_costs_no_event() {
+    let mut journal = Journal::new("j", 3, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    let lie = Head {
+        seqno: u64::MAX,
+        ..journal.head()
+    };
+    floor.head(&lie);
+    floor.settle(&[&journal]);
+    assert!(matches!(
+        floor.others[..],
+        [Finding::NotThere {
+            from: 4,
+            to: u64::MAX,
+            ..
+        }]
+    ));
+    // It is not believed again, and what is recorded later is stored as ever.
+    floor.head(&lie);
+    assert_eq!(floor.consumer.looks_at(), None);
+    journal.more(2);
+    floor.take(journal.at(5));
+    floor.settle(&[&journal]);
+    assert_eq!(floor.numbers("j"), [1, 2, 3, 4, 5]);
+    assert_eq!(floor.others.len(), 1, "{:?}", floor.others);
+}
+
+#[test]
+fn an_event_that_the_table_does_not_have_is_an_alarm_and_costs_no_other() {
+    let mut journal = Journal::new("j", 3, None);
+    let mut floor = Floor::new(Begin::AtFirst);
+    let forged = event("j", u64::MAX, None, Body::AlertRaised(AlertRaised::default()));
+    floor.take(&forged);
+    floor.settle(&[&journal]);
+    assert!(matches!(&floor.others[..], [Finding::Beyond(stores)] if stores.bytes == forged));
+    journal.more(2);
+    floor.take(journal.at(5));
+    floor.settle(&[&journal]);
+    assert_eq!(floor.numbers("j"), [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn a_table_whose_disk_went_back_in_time_is_an_alarm_and_what_it_lost_is_kept() {
+    let old = Journal::new("old", 5, None);
+    let new = Journal::after("new", 2, Some(&old), JournalStartedReason::RolledBack, 3);
+    let mut floor = Floor::new(Begin::AtFirst);
+    for seqno in 1..=5 {
+        floor.take(old.at(seqno));
+    }
+    for seqno in 1..=2 {
+        floor.take(new.at(seqno));
+    }
+    let expected = Finding::Succeeded {
+        journal_id: "new".to_owned(),
+        predecessor: "old".to_owned(),
+        succession: Succession::RolledBack,
+        last_seqno: 3,
+        stored_through: Some(5),
+    };
+    assert_eq!(floor.others, [expected]);
+    assert_eq!(floor.numbers("old"), [1, 2, 3, 4, 5]);
+    // A predecessor that ends otherwise than the one that is stored is another.
+    let forged = Journal::new("old", 3, Some(&new));
+    let other = Journal::after("other", 1, Some(&forged), JournalStartedReason::MovedAside, 3);
+    floor.take(other.at(1));
+    assert!(matches!(floor.others[1], Finding::HeadDiffers { seqno: 3, .. }));
+}
+
+#[test]
+fn whatever_comes_memory_is_bounded() {
+    let mut consumer = Consumer::new(Begin::AtFirst);
+    let hashes = Hashes::default();
+    let mut too_many = 0;
+    for seqno in 2..200 {
+        for journal in 0..100 {
+            let bytes = event(
+                &format!("journal-{journal}"),
+                seqno,
+                None,
+                Body::AlertRaised(AlertRaised::default()),
+            );
+            let findings = consumer.take(Uptime::ZERO, &bytes, &hashes);
+            too_many += usize::from(matches!(findings[..], [Finding::TooManyJournals { .. }]));
+            assert!(consumer.held() <= MAX_HELD);
+        }
+    }
+    assert_eq!(consumer.known().count(), MAX_JOURNALS);
+    assert_eq!(too_many, 198 * (100 - MAX_JOURNALS));
+    let large = AlertRaised {
+        text: "x".repeat(MAX_EVENT_BYTES),
+        ..AlertRaised::default()
+    };
+    for bytes in [
+        event("j", 1, None, Body::AlertRaised(large)),
+        event(&"j".repeat(65), 1, None, Body::AlertRaised(AlertRaised::default())),
+    ] {
+        assert_eq!(consumer.take(Uptime::ZERO, &bytes, &hashes), [Finding::Malformed]);
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 /// A checkpoint names the event right before it; a step of the clock may come between. One that names an older event was copied.
-const NEAR: usize = 16;
+const NEAR: usize = 2;
 
 /// The table makes a checkpoint every 10,000 events, and again after as many when one could not be made.
 const LONGEST_UNSIGNED: u64 = 20_000;

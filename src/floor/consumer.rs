@@ -141,6 +141,7 @@ impl Consumer {
         }
         let known = Known {
             seqno,
+            promised: seqno,
             beginning: match seqno {
                 0 => Beginning::Unread,
                 _ => Beginning::Unknown,
@@ -148,7 +149,20 @@ impl Consumer {
             is_announced: self.journals.is_empty(),
             ..Known::nothing_of(journal_id)
         };
-        self.journals.insert(journal_id.to_owned(), Track::new(known, now));
+        let mut track = Track::new(known, now);
+        // A journal that follows it may have come before it.
+        for later in self.known() {
+            if let Beginning::After {
+                journal_id: before,
+                last_seqno,
+                last_sha256,
+            } = &later.beginning
+                && before == journal_id
+            {
+                track.promise(*last_seqno, *last_sha256);
+            }
+        }
+        self.journals.insert(journal_id.to_owned(), track);
         true
     }
 
@@ -157,20 +171,30 @@ impl Consumer {
         let Some(began) = self.journals.get_mut(journal_id).and_then(|track| track.began.take()) else {
             return;
         };
-        let beginning = match began {
-            Began::Unknown => Beginning::Unknown,
-            Began::With(started) => match named(&started) {
-                None => Beginning::First,
-                Some(before) if before.journal_id == journal_id => Beginning::First,
-                Some(before) => {
-                    let before = before.clone();
-                    self.succeed(now, journal_id, &started, &before, stored, findings);
-                    Beginning::After(before.journal_id)
-                }
-            },
+        let started = match began {
+            Began::Unknown => None,
+            Began::With(started) => Some(started),
         };
+        let before = started
+            .as_ref()
+            .and_then(named)
+            .filter(|before| before.journal_id != journal_id);
         if let Some(track) = self.journals.get_mut(journal_id) {
-            track.known.beginning = beginning;
+            track.known.beginning = match (&started, before) {
+                (None, _) => Beginning::Unknown,
+                (Some(_), None) => Beginning::First,
+                (Some(_), Some(before)) => Beginning::After {
+                    journal_id: before.journal_id.clone(),
+                    last_seqno: before.last_seqno,
+                    last_sha256: before.last_sha256.as_slice().try_into().ok(),
+                },
+            };
+        }
+        for missing in lineage::missing_links(&self.journals) {
+            self.begin_journal(&missing, 0, now);
+        }
+        if let (Some(started), Some(before)) = (&started, before) {
+            self.succeed(now, journal_id, started, before, stored, findings);
         }
         findings.extend(lineage::judge(&mut self.journals));
     }
@@ -185,14 +209,6 @@ impl Consumer {
         stored: &dyn Stored,
         findings: &mut Vec<Finding>,
     ) {
-        // What came before the first journal that is known was never wanted.
-        let is_first = self
-            .journals
-            .get(journal_id)
-            .is_some_and(|track| track.known.is_announced);
-        if !self.journals.contains_key(&before.journal_id) && !is_first {
-            self.begin_journal(&before.journal_id, 0, now);
-        }
         let mut stored_through = None;
         if let Some(track) = self.journals.get_mut(&before.journal_id) {
             stored_through = Some(track.known.seqno);
@@ -248,19 +264,21 @@ impl Consumer {
         })
     }
 
-    /// An answer. One to another request is nothing.
+    /// An answer. An end to another request is nothing.
     pub fn take_answer(&mut self, now: Uptime, answer: &Response, stored: &dyn Stored) -> Vec<Finding> {
-        let Some(asked) = self
+        let mut asked = self
             .asked
             .as_mut()
-            .filter(|asked| asked.ask.request_id == answer.request_id)
-        else {
-            return Vec::new();
-        };
-        // An answer that comes piece by piece is not given up.
-        asked.at = now;
+            .filter(|asked| asked.ask.request_id == answer.request_id);
+        if let Some(asked) = &mut asked {
+            // An answer that comes piece by piece is not given up.
+            asked.at = now;
+        }
+        let is_awaited = asked.is_some();
         match &answer.response {
+            // An event is one, whatever it answers: a part of an answer that is late is no less true.
             Some(response::Response::Event(bytes)) => self.take(now, bytes, stored),
+            _ if !is_awaited => Vec::new(),
             Some(response::Response::ReplayDone(done)) => match self.asked.take() {
                 Some(asked) => self.replayed(now, &asked, (done.oldest, done.newest), stored),
                 None => Vec::new(),
@@ -320,7 +338,7 @@ impl Consumer {
         let Some(track) = self.journals.get_mut(journal_id) else {
             return Vec::new();
         };
-        let end = track.said.saturating_add(1);
+        let end = track.known.promised.saturating_add(1);
         let mut findings = track.give_up_before(end, &context);
         self.heed(now, journal_id, stored, &mut findings);
         findings
@@ -346,7 +364,7 @@ impl Consumer {
         self.asked = Some(Asked {
             ask: ask.clone(),
             at: now,
-            said: track.said,
+            said: track.known.promised,
             held: track.last_held(),
         });
         Some(ask)
@@ -377,7 +395,10 @@ fn named(started: &JournalStarted) -> Option<&Predecessor> {
 
 /// Somebody says that the journal has an event of this number and hash.
 fn said_to_have(track: &mut Track, seqno: Seqno, sha256: &[u8], context: &Context<'_>) -> Option<Finding> {
-    track.promise(seqno);
+    let claimed: Option<[u8; 32]> = sha256.try_into().ok();
+    if seqno > track.known.seqno {
+        track.promise(seqno, claimed);
+    }
     if seqno == 0 || seqno > track.known.seqno || sha256.is_empty() {
         return None;
     }

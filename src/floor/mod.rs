@@ -14,8 +14,8 @@
 //!
 //! **What must be kept over a restart**, in one transaction with the events that a message brought: the bytes of each event that is
 //! to be stored (or at least their SHA-256, for [`Stored`]), and [`Consumer::known`]. What is held is not kept: it is asked for
-//! again. Acknowledge a message to the broker after that, not before. What a restart loses is only the memory of heads; they are
-//! retained at the broker and come again with the next connection.
+//! again (write it down as well where the table may have let it go by then). Acknowledge a message to the broker after that, not
+//! before; one that is held as soon as it is held, for a broker sends no more than its window without acknowledgements.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -111,8 +111,8 @@ pub const TRIES: u32 = 3;
 
 /// A table that signs makes a checkpoint every 10,000 events, and again after as many when one could not be made.
 pub const LONGEST_UNSIGNED: u64 = 20_000;
-/// A checkpoint names one of the events right before it. One that names an older event was copied.
-const NEAR: usize = 16;
+/// A checkpoint names the event right before it; a step of the clock may come between. One that names an older event was copied.
+const NEAR: usize = 2;
 
 /// What a consumer has stored of a journal, and knows of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -123,6 +123,11 @@ pub struct Known {
     pub seqno: Seqno,
     /// SHA-256 of that event's bytes; `None` at the start and behind a permanent gap.
     pub sha256: Option<[u8; 32]>,
+    /// The newest event that it is said to have: by a head, by the journal after it, or by an event that came. Those up to it are
+    /// asked for.
+    pub promised: Seqno,
+    /// SHA-256 that was said with it; `None`: none was, or that event has come.
+    pub promised_sha256: Option<[u8; 32]>,
     /// What its first event says of the journal before it.
     pub beginning: Beginning,
     /// It belongs to the journals of this table, or the alarm that it doesn't was raised.
@@ -139,6 +144,8 @@ impl Known {
             journal_id: journal_id.to_owned(),
             seqno: 0,
             sha256: None,
+            promised: 0,
+            promised_sha256: None,
             beginning: Beginning::Unread,
             is_announced: false,
             proven_through: 0,
@@ -152,7 +159,14 @@ pub enum Beginning {
     /// Its first event is not stored yet.
     Unread,
     /// It names this one.
-    After(String),
+    After {
+        /// The journal before it.
+        journal_id: String,
+        /// The last event that the table had of it.
+        last_seqno: Seqno,
+        /// SHA-256 of that event's bytes.
+        last_sha256: Option<[u8; 32]>,
+    },
     /// It names none.
     First,
     /// Its first event is gone, or was never wanted.

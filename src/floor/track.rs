@@ -12,8 +12,6 @@ use std::collections::{BTreeMap, VecDeque};
 pub(super) struct Track {
     pub(super) known: Known,
     held: BTreeMap<Seqno, Envelope>,
-    /// The newest event that the journal is said to have.
-    pub(super) said: Seqno,
     /// The table itself didn't have events up to here that a head had promised: such a head is not believed again.
     disowned: Seqno,
     pub(super) last_event_at: Uptime,
@@ -41,7 +39,6 @@ pub(super) enum Began {
 impl Track {
     pub(super) fn new(known: Known, now: Uptime) -> Self {
         Track {
-            said: known.seqno,
             unsigned_since: known.seqno.max(known.proven_through),
             known,
             held: BTreeMap::new(),
@@ -60,7 +57,7 @@ impl Track {
 
     /// An event of this journal.
     pub(super) fn take(&mut self, envelope: Envelope, context: &Context<'_>) -> Vec<Finding> {
-        self.said = self.said.max(envelope.seqno);
+        self.expect(envelope.seqno, None);
         if envelope.seqno <= self.known.seqno {
             return vec![self.compare(envelope, context)];
         }
@@ -140,6 +137,17 @@ impl Track {
             Finding::ChainBroken(stores)
         });
         findings.extend(signature);
+        let promised = self
+            .known
+            .promised_sha256
+            .filter(|_| self.known.promised == self.known.seqno);
+        if let Some(promised) = promised {
+            self.known.promised_sha256 = None;
+            if self.known.sha256 != Some(promised) {
+                let (journal_id, seqno) = (self.known.journal_id.clone(), self.known.seqno);
+                findings.push(Finding::HeadDiffers { journal_id, seqno });
+            }
+        }
         findings.extend(self.unsigned_for_long(context));
     }
 
@@ -211,7 +219,7 @@ impl Track {
             self.known.seqno = end.saturating_sub(1);
             self.known.sha256 = None;
             self.fruitless = 0;
-            self.said = self.said.max(self.known.seqno);
+            self.known.promised = self.known.promised.max(self.known.seqno);
             findings.push(Finding::Gap {
                 journal_id: self.known.journal_id.clone(),
                 from,
@@ -226,30 +234,38 @@ impl Track {
     pub(super) fn disown(&mut self, said: Seqno, held: Option<Seqno>) -> Vec<Finding> {
         let journal_id = self.known.journal_id.clone();
         let from = self.next();
-        let later = held.map_or_else(BTreeMap::new, |held| self.held.split_off(&held.saturating_add(1)));
-        let beyond = std::mem::replace(&mut self.held, later);
         let promised = held.is_none_or(|held| held < said);
-        let mut findings: Vec<Finding> = beyond
-            .into_values()
-            .map(|envelope| Finding::Beyond(envelope.into_stores()))
-            .collect();
+        let mut findings = Vec::new();
+        while let Some(first) = self.held.first_entry()
+            && held.is_some_and(|held| *first.key() <= held)
+        {
+            findings.push(Finding::Beyond(first.remove().into_stores()));
+        }
         if promised {
             let to = said;
             findings.push(Finding::NotThere { journal_id, from, to });
         }
         self.disowned = self.disowned.max(said);
-        if self.said <= said {
+        if self.known.promised <= said {
             let last = self.held.last_key_value().map_or(self.known.seqno, |(seqno, _)| *seqno);
-            self.said = last;
+            self.known.promised = last;
+            self.known.promised_sha256 = None;
         }
         self.fruitless = 0;
         findings
     }
 
     /// A head says that the journal has this event.
-    pub(super) fn promise(&mut self, seqno: Seqno) {
+    pub(super) fn promise(&mut self, seqno: Seqno, sha256: Option<[u8; 32]>) {
         if seqno > self.disowned {
-            self.said = self.said.max(seqno);
+            self.expect(seqno, sha256);
+        }
+    }
+
+    fn expect(&mut self, seqno: Seqno, sha256: Option<[u8; 32]>) {
+        if seqno > self.known.promised {
+            self.known.promised = seqno;
+            self.known.promised_sha256 = sha256;
         }
     }
 
@@ -265,7 +281,7 @@ impl Track {
 
     /// Events are missing: an event beyond them is held, or a head said that there are more.
     pub(super) fn is_missing_any(&self) -> bool {
-        self.said > self.known.seqno
+        self.known.promised > self.known.seqno
     }
 
     pub(super) fn held(&self) -> usize {
