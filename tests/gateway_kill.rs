@@ -1,4 +1,4 @@
-//! SIGKILL at random moments of play: nothing is lost, invented or repeated.
+//! SIGKILL at each step of a daemon's work, and at random moments of play: nothing is lost, invented or repeated.
 //!
 //! A dealer plays by what can be seen and goes on whatever happens. What was seen (lamps lit for a result, events at a
 //! subscriber) must be in the journal, byte by byte; what is in the journal must have been done, once, and must arrive.
@@ -10,6 +10,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::wildcard_enum_match_arm,
+    clippy::cast_possible_truncation,
     clippy::print_stdout,
     missing_docs,
     reason = "a test may panic and print its seed"
@@ -27,6 +28,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tablegate::control::client::Client;
 use tablegate::control::{Act, Answer, Request};
+#[cfg(feature = "failpoints")]
+use tablegate::failpoint::Point;
 use tablegate::floor::{Begin, Consumer, Finding, Hashes};
 use tablegate::gateway::View;
 use tablegate::journal::{Reader, verify};
@@ -35,7 +38,10 @@ use tablegate::sim::Dealer;
 use tablegate::table::event::Body;
 use tablegate::time::Uptime;
 use tablegate::wire::message::Cover;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
+#[cfg(feature = "failpoints")]
+use uplink_support::mosquitto::Mosquitto;
 use uplink_support::subscriber::Subscriber;
 
 /// Rounds in an ordinary run of the tests, at all tables together. Each sees a kill or two.
@@ -252,59 +258,194 @@ async fn killed_at_random_moments_nothing_is_lost_invented_or_repeated() {
     );
 }
 
+/// A table that is played at for as long as it stands, and a floor that listens to it.
+struct Played {
+    number: u32,
+    scene: Scene,
+    log: Arc<Mutex<Log>>,
+    floor: Arc<Mutex<Floor>>,
+    playing: JoinHandle<()>,
+    listening: JoinHandle<()>,
+}
+
+impl Played {
+    async fn begin(number: u32, seed: u64, broker: &str) -> Played {
+        let floor = Arc::new(Mutex::new(Floor::default()));
+        let listening = tokio::spawn(subscribe(broker.to_owned(), floor.clone()));
+        let mut scene = Scene::new(broker);
+        let log = Arc::new(Mutex::new(Log::default()));
+        scene.start().await;
+        let player = Player {
+            look: scene.path("t.sock"),
+            act: scene.path("t.supervisor.sock"),
+            log: log.clone(),
+            dice: StdRng::seed_from_u64(seed),
+        };
+        let playing = tokio::spawn(player.play(scene.dealer.clone()));
+        Played {
+            number,
+            scene,
+            log,
+            floor,
+            playing,
+            listening,
+        }
+    }
+
+    fn settled(&self) -> u32 {
+        self.log.lock().unwrap().rounds_settled
+    }
+
+    /// Play goes on for so many rounds.
+    async fn goes_on(&self, rounds: u32) {
+        let settled_then = self.settled();
+        let until = Instant::now() + PATIENCE;
+        while self.settled() < settled_then + rounds {
+            assert!(
+                Instant::now() < until,
+                "table {}: no round ends any more: {}",
+                self.number,
+                self.scene.status().await
+            );
+            // Look again: at most for PATIENCE.
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+
+    /// Play goes on; then everything is judged.
+    async fn end(mut self) {
+        self.goes_on(2).await;
+        self.playing.abort();
+        assert!(self.scene.terminate().await.success());
+        let log = std::mem::take(&mut *self.log.lock().unwrap());
+        check(&self.scene, &log, &self.floor).await;
+        self.listening.abort();
+    }
+}
+
 /// A table that plays so many rounds while its daemon is killed again and again; how often it was.
 async fn a_table(number: u32, seed: u64, rounds: u32) -> u32 {
     let mut chance = StdRng::seed_from_u64(seed);
     let broker = format!("mqtt://{}", tablegate::sim::broker::start().unwrap());
-    let floor = Arc::new(Mutex::new(Floor::default()));
-    let listening = tokio::spawn(subscribe(broker.clone(), floor.clone()));
-    let mut scene = Scene::new(&broker);
-    let log = Arc::new(Mutex::new(Log::default()));
-    scene.start().await;
-    let player = Player {
-        look: scene.path("t.sock"),
-        act: scene.path("t.supervisor.sock"),
-        log: log.clone(),
-        dice: StdRng::seed_from_u64(seed),
-    };
-    let playing = tokio::spawn(player.play(scene.dealer.clone()));
-    let settled = || log.lock().unwrap().rounds_settled;
+    let mut played = Played::begin(number, seed, &broker).await;
     let mut kills = 0;
     let (mut before, mut since) = (0, Instant::now());
-    while settled() < rounds {
+    while played.settled() < rounds {
         // Real time: a random moment is what this is about.
         tokio::time::sleep(Duration::from_millis(chance.random_range(50..KILL_WITHIN_MS))).await;
-        scene.kill().await;
+        played.scene.kill().await;
         kills += 1;
-        scene.start().await;
-        if settled() > before {
-            (before, since) = (settled(), Instant::now());
+        played.scene.start().await;
+        if played.settled() > before {
+            (before, since) = (played.settled(), Instant::now());
         }
         let stuck = since.elapsed() > 4 * PATIENCE;
         assert!(
             !stuck,
             "table {number}: {before} rounds, and no other ends: {}",
-            scene.status().await
+            played.scene.status().await
         );
     }
-    // Play goes on after the last one.
-    let settled_then = settled();
-    let until = Instant::now() + PATIENCE;
-    while settled() < settled_then + 2 {
-        assert!(
-            Instant::now() < until,
-            "table {number}: no round ends any more: {}",
-            scene.status().await
-        );
-        // Look again: at most for PATIENCE.
+    played.end().await;
+    kills
+}
+
+/// The steps of a daemon at work, each with how many passings of it may go by, and who makes it come.
+#[cfg(feature = "failpoints")]
+const STEPS: &[(Point, u64, Cause)] = &[
+    (Point::AppendBegins, 30, Cause::Play),
+    (Point::AppendWritten, 30, Cause::Play),
+    (Point::AppendSynced, 30, Cause::Play),
+    (Point::AppendAnswered, 30, Cause::Play),
+    (Point::HeadNoted, 30, Cause::Play),
+    (Point::Recorded, 30, Cause::Play),
+    (Point::Shown, 60, Cause::Play),
+    (Point::Told, 30, Cause::Play),
+    (Point::Published, 30, Cause::Play),
+    (Point::Acknowledged, 30, Cause::Play),
+    (Point::CursorTold, 30, Cause::Play),
+    (Point::CursorBegins, 3, Cause::Play),
+    (Point::CursorWritten, 3, Cause::Play),
+    (Point::ConnectionCounted, 1, Cause::Play),
+    (Point::TidyBegins, 1, Cause::Play),
+    (Point::TidyMoved, 1, Cause::Play),
+    (Point::CheckpointWritten, 1, Cause::Close),
+    (Point::CheckpointSynced, 1, Cause::Close),
+    (Point::CloseMoved, 1, Cause::Stop),
+];
+
+/// What makes a step come.
+#[cfg(feature = "failpoints")]
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Play,
+    /// The table is closed between two rounds.
+    Close,
+    /// The daemon is asked to stop.
+    Stop,
+}
+
+/// Tables that share the steps between them.
+#[cfg(feature = "failpoints")]
+const TABLES_OF_STEPS: usize = 4;
+
+#[cfg(feature = "failpoints")]
+#[tokio::test]
+#[ignore = "needs mosquitto: tests/all installs it and runs this"]
+async fn killed_at_each_step_nothing_is_lost_invented_or_repeated() {
+    let seed: u64 = given("TABLEGATE_SEED").unwrap_or_else(rand::random);
+    println!("TABLEGATE_SEED={seed}");
+    let tables = (0..TABLES_OF_STEPS).map(|table| {
+        let steps = STEPS.iter().skip(table).step_by(TABLES_OF_STEPS);
+        a_table_of_steps(table as u32, seed.wrapping_add(table as u64), steps.copied().collect())
+    });
+    futures_util::future::join_all(tables).await;
+}
+
+#[cfg(feature = "failpoints")]
+async fn a_table_of_steps(number: u32, seed: u64, steps: Vec<(Point, u64, Cause)>) {
+    use std::os::unix::process::ExitStatusExt;
+    let mut chance = StdRng::seed_from_u64(seed);
+    // Each table has the same topics.
+    let broker = Mosquitto::start("max_queued_messages 100000");
+    let mut played = Played::begin(number, seed, &broker.url()).await;
+    for (point, passings, cause) in steps {
+        let (_, name) = Point::ALL.into_iter().find(|(known, _)| *known == point).unwrap();
+        let mine = format!("{name}:{}", chance.random_range(1..=passings));
+        played.scene.kill().await;
+        played.scene.spawn(&[("TABLEGATE_FAILPOINTS", &mine)]);
+        let status = match cause {
+            Cause::Play => played.scene.ended().await,
+            Cause::Close => {
+                let closing = tokio::spawn(keep_closing(played.scene.path("t.supervisor.sock")));
+                let status = played.scene.ended().await;
+                closing.abort();
+                status
+            }
+            Cause::Stop => {
+                played
+                    .scene
+                    .until("the daemon answers", |view| view["mode"].is_string())
+                    .await;
+                played.scene.terminate().await
+            }
+        };
+        assert_eq!(status.signal(), Some(9), "table {number}, {mine}: {status:?}");
+        played.scene.start().await;
+    }
+    played.end().await;
+}
+
+/// Closes the table whenever there is a moment for it; the player opens it again.
+#[cfg(feature = "failpoints")]
+async fn keep_closing(act: PathBuf) {
+    loop {
+        if let Ok(mut client) = Client::connect(&act).await {
+            let _answer = client.act(Act::Close {}, by()).await;
+        }
+        // Look again: until the daemon is gone.
         tokio::time::sleep(LOOK_AGAIN).await;
     }
-    playing.abort();
-    assert!(scene.terminate().await.success());
-    let log = std::mem::take(&mut *log.lock().unwrap());
-    check(&scene, &log, &floor).await;
-    listening.abort();
-    kills
 }
 
 async fn check(scene: &Scene, log: &Log, floor: &Arc<Mutex<Floor>>) {

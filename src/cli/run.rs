@@ -81,6 +81,8 @@ async fn live(config: Config) -> Result<(), Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     // The terminal of a daemon that was started by hand is closed: no reason to leave the table without a clean stop.
     let mut hang_up = signal(SignalKind::hangup())?;
+    // A limit on the size of files ends a process that doesn't listen. Here the write fails instead, and the table stands still and says so.
+    let _size_limit_reached = signal(SignalKind::from_raw(nix::libc::SIGXFSZ))?;
     let rooms = Rooms {
         ports: config.ports,
         journal: config.journal,

@@ -235,7 +235,7 @@ impl Store for JournalStore {
         let room = self.journal.room();
         Some(Room {
             free_mb: room.free_bytes / BYTES_IN_MB,
-            used_percent: used_percent(self.journal.path()),
+            used_percent: u64::from(room.used_percent),
             low: room.free_bytes < self.min_free_bytes || room.ballast == Ballast::GivenUp,
         })
     }
@@ -243,14 +243,3 @@ impl Store for JournalStore {
 
 /// As the configuration counts them.
 const BYTES_IN_MB: u64 = 1024 * 1024;
-
-/// Percent in use of the disk that `path` is on; 0 when the system doesn't say.
-fn used_percent(path: &Path) -> u64 {
-    match nix::sys::statvfs::statvfs(path) {
-        Ok(disk) if disk.blocks() > 0 => {
-            let used = disk.blocks().saturating_sub(disk.blocks_available());
-            used.saturating_mul(100) / disk.blocks()
-        }
-        Ok(_) | Err(_) => 0,
-    }
-}

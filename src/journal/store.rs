@@ -241,6 +241,23 @@ impl Store {
         Ok(())
     }
 
+    /// A file has lost its place, and the daemon has to be started again. Where it is only the WAL, what it holds is moved into the
+    /// database now, through what is still open: the next start finds everything.
+    fn bring_home(&self) {
+        let database = self.opened.iter().find(|(file, ..)| *file == self.path);
+        let stands = |(file, device, inode): &(PathBuf, u64, u64)| {
+            std::fs::metadata(file).is_ok_and(|found| found.dev() == *device && found.ino() == *inode)
+        };
+        if database.is_some_and(stands)
+            && let Err(error) = self.checkpoint("PASSIVE")
+        {
+            tracing::error!(
+                error = &error as &dyn std::error::Error,
+                "what the lost WAL holds could not be moved into the journal"
+            );
+        }
+    }
+
     /// An insert that is rolled back: where the next pages come from must not turn out to be damaged in the middle of a round.
     fn rehearse(&self) -> Result<(), StoreError> {
         let bytes = 2 * PAGE_BYTES;
@@ -260,7 +277,10 @@ impl Store {
     pub(super) fn append(&mut self, transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let doing = "append";
         pass(Point::AppendBegins);
-        self.is_in_its_place()?;
+        if let Err(lost) = self.is_in_its_place() {
+            self.bring_home();
+            return Err(lost);
+        }
         let unit = self.connection.transaction().doing(doing)?;
         if let Some(after) = transaction.after {
             unit.execute("DELETE FROM events WHERE seqno > ?1", [key(after)])

@@ -7,7 +7,8 @@ use crate::table::event::{
 use crate::table::game::{Answer, Family};
 use crate::table::input::{Condition, Contact, DeviceIdentity, DeviceKind, Person, Seal};
 use crate::table::mode::Mode;
-use crate::table::rejection::Rejection;
+use crate::table::readout::Standing;
+use crate::table::rejection::{self, Rejection};
 use crate::table::state::Lock;
 use crate::table::{Approval, alert, opening};
 
@@ -27,6 +28,17 @@ pub(crate) fn checked_text(what: &str, text: &str) -> Result<String, Rejection> 
         format!("The {what} has {length} characters: give 1 to {MOST_TEXT}."),
         RULE,
     ))
+}
+
+/// What the readout says of locks that hold the next round back: without room to record it, that is no supervisor's to end.
+pub(crate) fn standing(locks: &[Lock]) -> Standing {
+    if locks.is_empty() {
+        Standing::Nothing
+    } else if locks.iter().all(|lock| lock.reason == TableLockedReason::Disk) {
+        Standing::Code(rejection::JOURNAL)
+    } else {
+        Standing::Code(rejection::LOCKED)
+    }
 }
 
 /// Sets a lock, unless it stands.

@@ -137,6 +137,12 @@ source = "none"
 
     /// The same, with these variables in its environment.
     pub async fn start_with(&mut self, environment: &[(&str, &str)]) {
+        self.spawn(environment);
+        self.until("the daemon answers", |view| view["mode"].is_string()).await;
+    }
+
+    /// The same, without waiting for anything.
+    pub fn spawn(&mut self, environment: &[(&str, &str)]) {
         assert!(self.daemon.is_none(), "one daemon at a time");
         let log = std::fs::File::options()
             .create(true)
@@ -152,7 +158,6 @@ source = "none"
             .spawn()
             .unwrap();
         self.daemon = Some(daemon);
-        self.until("the daemon answers", |view| view["mode"].is_string()).await;
     }
 
     /// What `status --json` says; null when nobody answers.
@@ -210,6 +215,11 @@ source = "none"
             devices.is_some_and(|devices| devices.len() == 3 && devices.iter().all(|device| device["online"] == true))
         })
         .await;
+    }
+
+    /// The daemon's process.
+    pub fn pid(&self) -> u32 {
+        self.daemon.as_ref().and_then(Child::id).expect("a daemon runs")
     }
 
     /// Kills the daemon the hard way.

@@ -4,6 +4,7 @@ use crate::table::due::is_next_round_held_back;
 use crate::table::event::RoundHeldCause;
 use crate::table::game::Family;
 use crate::table::input::DeviceKind;
+use crate::table::locks;
 use crate::table::readout::Standing;
 use crate::table::rejection;
 use crate::table::tai_sai::game::{Course, Ground};
@@ -54,10 +55,8 @@ fn before_bets(look: &Look<'_>) -> Standing {
         Standing::Code(rejection::TUMBLER_AWAY)
     } else if away(DeviceKind::LayoutLamps) {
         Standing::Code(rejection::LAMPS_AWAY)
-    } else if !look.state.locks.is_empty() {
-        Standing::Code(rejection::LOCKED)
     } else {
-        Standing::Nothing
+        locks::standing(&look.state.locks)
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::rules::two_up::Side;
 use crate::table::event::Area;
 use crate::table::input::{DeviceKind, Outcome};
+use crate::table::locks;
 use crate::table::readout::Standing;
 use crate::table::rejection;
 use crate::table::two_up::law::{LIGHTS, Law, is_lit};
@@ -50,7 +51,7 @@ pub(crate) fn standing(look: &Look<'_>) -> Standing {
         Phase::Select { .. } | Phase::Decide { .. } => {
             let lights = look.game.board.len() > 0;
             if !look.state.locks.is_empty() {
-                Standing::Code(rejection::LOCKED)
+                locks::standing(&look.state.locks)
             } else if lights && !look.state.is_online(DeviceKind::ResultLights) {
                 Standing::Code(rejection::LIGHTS_AWAY)
             } else {
