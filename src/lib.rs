@@ -45,6 +45,7 @@
 //! | [`gateway`] | the loop that owns the table, and what starts and stops whom | how people reach it |
 //! | [`control`] | the local API on two Unix sockets: status, acts, who may do what | the table's rules |
 //! | [`display`] | the table's results display, a web page | anything but the view |
+//! | [`metrics`] | the gateway's numbers for Prometheus | anything but the view and the counts |
 //! | [`config`] | what the file may say, and what the program may rely on | running tasks |
 //! | [`cli`] | one file per command | - |
 //! | `sim` | simulated devices behind ptys, scripted dealers, the demo's broker (features `sim`, `demo`) | gateway, device |
@@ -80,6 +81,7 @@ pub mod failpoint;
 pub mod floor;
 pub mod gateway;
 pub mod journal;
+pub mod metrics;
 pub mod rules;
 pub mod signing;
 #[cfg(feature = "sim")]

@@ -87,9 +87,14 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
         "the results display shows the gateway's view",
     ),
     (
+        "metrics",
+        &["gateway", "device", "uplink", "table", "time"],
+        "the metrics show the gateway's view and the reports in it",
+    ),
+    (
         "config",
         &[
-            "rules", "table", "device", "signing", "journal", "uplink", "gateway", "control", "display", "time",
+            "rules", "table", "device", "signing", "journal", "uplink", "gateway", "control", "display", "metrics", "time",
         ],
         "configuration makes values for the rooms: what reads files and runs is in cli/",
     ),

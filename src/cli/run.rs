@@ -7,6 +7,7 @@ use crate::control;
 use crate::display::{self, DisplayConfig, Picture};
 use crate::gateway::{self, Handle, Rooms, Running};
 use crate::journal::OpenError;
+use crate::metrics::{self, MetricsConfig};
 use clap::{Args, ValueEnum};
 use std::error::Error;
 use std::path::PathBuf;
@@ -103,6 +104,9 @@ async fn live(config: Config) -> Result<(), Failure> {
     let display = config
         .display
         .map(|display| tokio::spawn(show(display, running.handle())));
+    let metrics = config
+        .metrics
+        .map(|metrics| tokio::spawn(offer(metrics, running.handle())));
     running.tell_ready();
     tokio::select! {
         _ = terminate.recv() => tracing::info!("asked to stop"),
@@ -121,8 +125,8 @@ async fn live(config: Config) -> Result<(), Failure> {
         _ = interrupt.recv() => tracing::warn!("interrupted again: stopping at once"),
     }
     control.stop().await;
-    if let Some(display) = display {
-        display.abort();
+    for reader in display.into_iter().chain(metrics) {
+        reader.abort();
     }
     Ok(())
 }
@@ -157,6 +161,17 @@ async fn show(config: DisplayConfig, handle: Handle) {
         }
     };
     tokio::join!(draw, listen);
+}
+
+/// The metrics, beside the table as the display is.
+async fn offer(config: MetricsConfig, handle: Handle) {
+    loop {
+        let bound = |address| tracing::info!(%address, "metrics are offered");
+        if let Err(error) = metrics::serve(config, handle.clone(), bound).await {
+            tracing::error!("{}", told(&error));
+        }
+        tokio::time::sleep(LISTEN_AGAIN).await;
+    }
 }
 
 fn serve(running: &Running, config: &control::ControlConfig) -> Result<control::Control, Failure> {

@@ -1,12 +1,14 @@
 //! `tablegate status`: the table, its round, its devices, the floor and the journal, in words that help at three in the morning.
 
 use super::daemon::{Reach, look};
+use super::describe::moment;
 use super::ending::{Failure, in_colour, print, print_json};
 use super::picture::{self, Board};
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::{SoftwareView, Standing, View};
 use crate::rules::tai_sai::Layout;
-use crate::table::view::{LockLine, Situation, TwoUpView};
+use crate::table::view::{AlertLine, LockLine, Situation, TwoUpView};
+use crate::time::Timestamp;
 use crate::uplink::{UplinkReport, UplinkState};
 use clap::Args;
 use serde::Serialize;
@@ -261,9 +263,7 @@ fn describe(view: &View, paint: Paint) -> String {
         line(&mut text, format_args!("no locks"));
     }
     for alert in &table.situation.alerts {
-        let seen = if alert.acknowledged { ", acknowledged" } else { "" };
-        let said = format!("alert {}{seen}: {}", alert.alert, alert.text);
-        line(&mut text, format_args!("{}", paint.alarm(&said)));
+        line(&mut text, format_args!("{}", describe_alert(alert, paint)));
     }
     if table.situation.alerts.is_empty() {
         line(&mut text, format_args!("no alerts"));
@@ -322,6 +322,23 @@ fn describe_approval(text: &mut String, software: &SoftwareView, paint: Paint) {
         ),
     };
     line(text, format_args!("{}", paint.alarm(&said)));
+}
+
+/// An alert in one line; one that is over is shown until somebody has said that he knows.
+fn describe_alert(alert: &AlertLine, paint: Paint) -> String {
+    let times = match alert.times {
+        0 | 1 => String::new(),
+        times => format!(" (raised {times} times)"),
+    };
+    let since = Timestamp::from_unix_micros(alert.since_unix_ms.saturating_mul(1000));
+    let since = moment(Some(&since.into()));
+    let seen = match (alert.over, alert.acknowledged) {
+        (true, _) => format!(", over since {since} and not acknowledged"),
+        (false, true) => format!(" since {since}, acknowledged"),
+        (false, false) => format!(" since {since}"),
+    };
+    let said = format!("alert {}{times}{seen}: {}", alert.alert, alert.text);
+    if alert.over { said } else { paint.alarm(&said) }
 }
 
 /// What is lit, drawn as it lies on the table; nothing while nothing is, or nobody knows.
@@ -541,7 +558,6 @@ fn duration(micros: u64) -> String {
 mod tests {
     use super::*;
     use crate::gateway::testing;
-    use crate::table::view::AlertLine;
 
     #[test]
     fn a_locked_table_says_what_it_does_why_and_what_ends_it() {
@@ -557,6 +573,17 @@ mod tests {
             alert: "nobody_listening".into(),
             text: "nobody subscribes".into(),
             acknowledged: false,
+            over: false,
+            since_unix_ms: 0,
+            times: 1,
+        });
+        table.situation.alerts.push(AlertLine {
+            alert: "broker_unreachable".into(),
+            text: "connection refused".into(),
+            acknowledged: false,
+            over: true,
+            since_unix_ms: 1_700_000_000_000,
+            times: 3,
         });
         let view = View {
             table,
@@ -569,7 +596,8 @@ mod tests {
             "ready for the next tumble",
             "this round may finish, the next does not start: a supervisor said so (layout torn)",
             "tablegate unlock --procedure TEXT",
-            "alert nobody_listening: nobody subscribes",
+            "alert nobody_listening since 1970-01-01 00:00:00.000Z: nobody subscribes",
+            "alert broker_unreachable (raised 3 times), over since 2023-11-14 22:13:20.000Z and not acknowledged: connection refused",
             "not enforced",
             "floor: not started",
         ] {

@@ -15,6 +15,7 @@ use crate::device::{PortConfig, TumblerBuild};
 use crate::display::DisplayConfig;
 use crate::gateway::{ApprovalFile, ClockSource, GatewayConfig};
 use crate::journal::JournalConfig;
+use crate::metrics::MetricsConfig;
 use crate::rules::sic_bo::Paytable;
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::{Layout, Style};
@@ -63,6 +64,7 @@ impl Converter<'_> {
         let uplink = self.uplink(written, &known);
         let journal = self.journal(written);
         let display = written.display.as_ref().map(|display| self.display(display));
+        let metrics = written.metrics.as_ref().map(|metrics| self.metrics(metrics));
         let control = self.control(written);
         let clock = clock(&written.clock.source);
         let game = game?;
@@ -91,6 +93,10 @@ impl Converter<'_> {
             }),
             display: match display {
                 Some(display) => Some(display?),
+                None => None,
+            },
+            metrics: match metrics {
+                Some(metrics) => Some(metrics?),
                 None => None,
             },
             control: control?,
@@ -299,13 +305,26 @@ impl Converter<'_> {
     }
 
     fn display(&mut self, section: &super::written::Display) -> Option<DisplayConfig> {
-        let key = "display.listen";
-        let written = section.listen.as_deref()?;
+        let listen = self.listen(&PAGE, section.listen.as_deref()?)?;
+        Some(DisplayConfig {
+            listen,
+            results: section.results,
+        })
+    }
+
+    fn metrics(&mut self, section: &super::written::Metrics) -> Option<MetricsConfig> {
+        let listen = self.listen(&NUMBERS, section.listen.as_deref()?)?;
+        Some(MetricsConfig { listen })
+    }
+
+    /// An address to listen on; what is served there has no login.
+    fn listen(&mut self, served: &Served, written: &str) -> Option<SocketAddr> {
+        let Served { key, what, port, right } = *served;
         let Ok(listen) = written.parse::<SocketAddr>() else {
             self.error(
                 key,
                 format!("is {}", shown(written)),
-                "an IP address and a port: \"127.0.0.1:8480\" or \"[::1]:8480\"",
+                format!("an IP address and a port: \"127.0.0.1:{port}\" or \"[::1]:{port}\""),
             );
             return None;
         };
@@ -316,14 +335,11 @@ impl Converter<'_> {
         if !listen.ip().is_loopback() {
             self.warn(
                 key,
-                format!("is {}, open to the network, and the page has no login", shown(written)),
-                "127.0.0.1, with a browser on this PC",
+                format!("is {}, open to the network, and {what} has no login", shown(written)),
+                right,
             );
         }
-        Some(DisplayConfig {
-            listen,
-            results: section.results,
-        })
+        Some(listen)
     }
 
     fn control(&mut self, written: &Written) -> Option<ControlConfig> {
@@ -392,6 +408,29 @@ fn mis_keyed(word: &str) -> MisKeyed {
         _ => MisKeyed::Correct,
     }
 }
+
+/// What is served over HTTP, as problems name it.
+struct Served {
+    key: &'static str,
+    what: &'static str,
+    port: &'static str,
+    /// Where it is meant to be looked at from.
+    right: &'static str,
+}
+
+const PAGE: Served = Served {
+    key: "display.listen",
+    what: "the page",
+    port: "8480",
+    right: "127.0.0.1, with a browser on this PC",
+};
+
+const NUMBERS: Served = Served {
+    key: "metrics.listen",
+    what: "the metrics page",
+    port: "9480",
+    right: "127.0.0.1, or the address of a network that only the house's own machines are on",
+};
 
 const SECONDS_A_DAY: u64 = 24 * 60 * 60;
 const BYTES_A_MB: u64 = 1_000_000;

@@ -35,6 +35,7 @@ use crate::device::PortConfig;
 use crate::display::DisplayConfig;
 use crate::gateway::GatewayConfig;
 use crate::journal::JournalConfig;
+use crate::metrics::MetricsConfig;
 use crate::uplink::UplinkConfig;
 use convert::Converter;
 use std::ffi::OsString;
@@ -58,6 +59,8 @@ pub struct Config {
     pub signing_key: Option<signing_key::Named>,
     /// For the results display; `None`: there is none.
     pub display: Option<DisplayConfig>,
+    /// For Prometheus; `None`: no metrics are offered.
+    pub metrics: Option<MetricsConfig>,
     /// For commands.
     pub control: ControlConfig,
 }

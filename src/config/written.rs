@@ -21,6 +21,7 @@ pub struct Written {
     pub mqtt: Mqtt,
     pub journal: Journal,
     pub display: Option<Display>,
+    pub metrics: Option<Metrics>,
     pub control: Control,
     pub clock: Clock,
 }
@@ -127,6 +128,12 @@ pub struct Journal {
 pub struct Display {
     pub listen: Option<String>,
     pub results: usize,
+}
+
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Metrics {
+    pub listen: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]

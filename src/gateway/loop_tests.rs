@@ -1,6 +1,7 @@
 //! The loop against a journal that fails when told to, under paused time.
 
 use super::clock::Synchronisation;
+use super::counts::Counts;
 use super::inputs::{Asked, Inputs};
 use super::notify::Watchdog;
 use super::outlets::{Device, Outlets};
@@ -28,6 +29,9 @@ use sha2::{Digest, Sha256};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
+
+mod conditions;
+mod wall_clock;
 
 /// What the journal does with an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -136,7 +140,7 @@ struct Scene {
     handle: Handle,
     head: watch::Receiver<Head>,
     state: watch::Receiver<TableState>,
-    clock: Arc<dyn Clock>,
+    clock: Arc<testing::PausedClock>,
     running: tokio::task::JoinHandle<Ended>,
 }
 
@@ -160,7 +164,12 @@ fn config() -> TableConfig {
 
 /// A loop over a closed table, started.
 async fn scene(synchronisation: Synchronisation) -> Scene {
-    let clock: Arc<dyn Clock> = testing::PausedClock::shared();
+    scene_with(watch::channel(synchronisation).1, true).await
+}
+
+/// The same; `clock_is_watched`: a clock source is configured.
+async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_watched: bool) -> Scene {
+    let clock = testing::PausedClock::shared();
     let store = FakeStore {
         kept: Arc::default(),
         disk: Arc::new(Mutex::new(Disk::Works)),
@@ -176,6 +185,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
     let (stop, stopped) = watch::channel(false);
     let (view, table_view) = watch::channel(Arc::new(testing::view()));
     let (state_slot, state) = watch::channel(TableState::default());
+    let (counts_slot, counts) = watch::channel(Counts::default());
     let (head_slot, head) = watch::channel(Head::default());
     let (tumbler, terminal, lamps) = (FakeDevice::default(), FakeDevice::default(), FakeDevice::default());
     let outlets = Outlets {
@@ -187,8 +197,8 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
         view,
         state: state_slot,
         head: head_slot,
+        counts: counts_slot,
     };
-    let synchronisation = watch::channel(synchronisation).1;
     let first = Head {
         journal_id: "j".into(),
         seqno: 0,
@@ -220,7 +230,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
             store: Arc::new(its_store),
             inputs: &mut inputs,
             outlets,
-            upkeep: Upkeep::new(synchronisation, true, 0),
+            upkeep: Upkeep::new(synchronisation, clock_is_watched, 0),
             watchdog: Watchdog::from_environment(),
             clock: its_clock,
             now: crate::time::Uptime::ZERO,
@@ -234,6 +244,7 @@ async fn scene(synchronisation: Synchronisation) -> Scene {
         people,
         table: table_view,
         reports: watch::channel(Reports::default()).1,
+        counts,
         stop: Arc::new(stop),
     };
     Scene {

@@ -4,7 +4,9 @@
 //! lamps, readout and broker learn of it.
 
 mod approval;
+mod calm;
 pub mod clock;
+mod counts;
 mod inputs;
 #[cfg(test)]
 mod loop_tests;
@@ -27,9 +29,10 @@ mod volatile;
 
 pub use approval::{ApprovalFile, Approved, Said, Software, SoftwareView, Standing};
 pub use clock::{ClockSource, Synchronisation, SystemClock};
+pub use counts::{APPEND_BUCKETS_US, Counts};
 pub use outside::{Machine, Outside};
 pub use recorder::MAX_EVENT_BYTES;
-pub use rounds::{RoundEnd, RoundView, Rounds};
+pub use rounds::{RoundEnd, RoundTally, RoundView, Rounds};
 pub use start::{Defect, Running, start, start_in};
 pub use store::{Answer, Events, Found, Fresh, Pending, Room, Shelf, Store, Verified};
 pub use two_up_round::TwoUpRound;
@@ -87,6 +90,7 @@ pub struct Handle {
     people: mpsc::Sender<Asked>,
     table: watch::Receiver<Arc<TableView>>,
     reports: watch::Receiver<Reports>,
+    counts: watch::Receiver<Counts>,
     stop: Arc<watch::Sender<bool>>,
 }
 
@@ -152,6 +156,12 @@ impl Handle {
             links: reports.links.iter().map(|link| link.borrow().clone()).collect(),
             uplink: reports.uplink.as_ref().map(|uplink| uplink.borrow().clone()),
         }
+    }
+
+    /// What the loop has done. Looked at after [`Handle::look`], it is never behind what the uplink says there.
+    #[must_use]
+    pub fn counts(&self) -> Counts {
+        *self.counts.borrow()
     }
 
     /// Does `act` in the name of `person`; the sentence says what was done.

@@ -1,6 +1,7 @@
 //! What leaves the loop: one latest-value slot per device, and one each for the state, the head, the fault and the view.
 //! Nothing here waits: a reader that is slow sees fewer values, never older ones.
 
+use super::counts::Counts;
 use super::view::{StateView, TableView};
 use crate::device::{DeviceHandle, Wish};
 use crate::table::event::{Event, Head, TableState};
@@ -50,6 +51,8 @@ pub(super) struct Outlets {
     pub(super) state: watch::Sender<TableState>,
     /// The newest durable event.
     pub(super) head: watch::Sender<Head>,
+    /// What the loop has done.
+    pub(super) counts: watch::Sender<Counts>,
 }
 
 /// Shown while nothing can be recorded.
@@ -154,6 +157,11 @@ impl Outlets {
             "journal_failed".clone_into(&mut view.state.mode);
             view.fault = Some(fault.to_owned());
         });
+    }
+
+    /// Counts something. Whoever looks at the numbers wakes by himself.
+    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
+        self.counts.send_modify(count);
     }
 
     /// Changes what people see.

@@ -60,6 +60,47 @@ pub struct Rounds {
     pub running: Option<RoundView>,
     /// Those that ended, newest first.
     pub ended: Vec<RoundView>,
+    /// How many began and ended in this run, for statistics.
+    #[serde(skip)]
+    pub tally: RoundTally,
+}
+
+/// Rounds in numbers. Those begun are those ended, less those taken back, and the running one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RoundTally {
+    /// Begun, or running when the run began.
+    pub begun: u64,
+    /// Ended and went on after all: reopened, corrected, a void withdrawn.
+    pub taken_back: u64,
+    /// [`RoundEnd::Settled`].
+    pub settled: u64,
+    /// [`RoundEnd::Void`].
+    pub void: u64,
+    /// [`RoundEnd::Abandoned`].
+    pub abandoned: u64,
+    /// [`RoundEnd::SpinnerWon`].
+    pub spinner_won: u64,
+    /// [`RoundEnd::SpinnerLost`].
+    pub spinner_lost: u64,
+    /// [`RoundEnd::Decided`].
+    pub decided: u64,
+    /// [`RoundEnd::Returned`].
+    pub returned: u64,
+}
+
+impl RoundTally {
+    fn end(&mut self, end: &RoundEnd) {
+        let count = match end {
+            RoundEnd::Settled => &mut self.settled,
+            RoundEnd::Void(_) => &mut self.void,
+            RoundEnd::Abandoned => &mut self.abandoned,
+            RoundEnd::SpinnerWon => &mut self.spinner_won,
+            RoundEnd::SpinnerLost => &mut self.spinner_lost,
+            RoundEnd::Decided => &mut self.decided,
+            RoundEnd::Returned => &mut self.returned,
+        };
+        *count += 1;
+    }
 }
 
 impl Rounds {
@@ -72,6 +113,7 @@ impl Rounds {
         let Some(body) = &event.body else { return };
         match body {
             Body::RoundStarted(_) => {
+                self.begins();
                 self.running = Some(RoundView {
                     round_id: event.round_id,
                     ..RoundView::default()
@@ -117,7 +159,21 @@ impl Rounds {
         self.running.as_ref().is_some_and(|round| round.round_id == round_id)
     }
 
+    /// A run begins: its numbers begin with the round that runs already.
+    pub(super) fn count_anew(&mut self) {
+        self.tally = RoundTally {
+            begun: u64::from(self.running.is_some()),
+            ..RoundTally::default()
+        };
+    }
+
+    /// One that runs already is begun anew, not another one.
+    fn begins(&mut self) {
+        self.tally.begun += u64::from(self.running.is_none());
+    }
+
     fn begin_two_up(&mut self, round_id: u64) {
+        self.begins();
         self.running = Some(RoundView {
             round_id,
             two_up: Some(TwoUpRound::default()),
@@ -126,7 +182,11 @@ impl Rounds {
     }
 
     fn end(&mut self, round_id: u64, end: RoundEnd) {
+        self.tally.end(&end);
         // A start in the middle of a round may know only its end.
+        if !self.is_running(round_id) {
+            self.tally.begun += 1;
+        }
         let mut round = self
             .running
             .take_if(|round| round.round_id == round_id)
@@ -143,6 +203,9 @@ impl Rounds {
         if let Some(at) = self.ended.iter().position(|round| round.round_id == round_id) {
             let mut round = self.ended.remove(at);
             round.end = None;
+            self.tally.taken_back += 1;
+            // The one that ran meanwhile gives way to it.
+            self.tally.abandoned += u64::from(self.running.is_some());
             self.running = Some(round);
         }
     }

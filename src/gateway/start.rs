@@ -1,5 +1,6 @@
 //! What starts and stops whom: self-test, devices, uplink, loop; and what stays up when the self-test has failed.
 
+use super::counts::Counts;
 use super::inputs::Inputs;
 use super::notify::{self, Watchdog};
 use super::outlets::{Device, Outlets};
@@ -158,6 +159,7 @@ pub(super) struct House {
     pub(super) head: watch::Sender<Head>,
     pub(super) fault: watch::Sender<String>,
     pub(super) reports: watch::Sender<Reports>,
+    pub(super) counts: watch::Sender<Counts>,
     /// Journals that the floor was told of and that made this run begin anew: until the floor is told of the new journal, it
     /// says the same again, and must not be believed twice.
     outbid: Vec<String>,
@@ -178,6 +180,7 @@ impl House {
         let (stop, stopped) = watch::channel(false);
         let (view, seen_view) = watch::channel(Arc::new(first_view(&config, &rooms.journal, &run)));
         let (reports, seen_reports) = watch::channel(Reports::default());
+        let (counts, seen_counts) = watch::channel(Counts::default());
         let clock = run.clock.clone();
         let idle = Watchdog::from_environment()
             .longest_sleep()
@@ -188,6 +191,7 @@ impl House {
             people,
             table: seen_view,
             reports: seen_reports,
+            counts: seen_counts,
             stop: Arc::new(stop),
         };
         let house = House {
@@ -203,6 +207,7 @@ impl House {
             head: watch::channel(Head::default()).0,
             fault: watch::channel(String::new()).0,
             reports,
+            counts,
             outbid: Vec::new(),
         };
         (handle, house)
@@ -238,11 +243,18 @@ impl House {
             view: self.view.clone(),
             state: self.state.clone(),
             head: self.head.clone(),
+            counts: self.counts.clone(),
         };
         let shelf = Arc::clone(&begun.shelf);
+        // The uplink's report begins anew with the journal that it reads, and these belong to it.
+        self.counts.send_replace(Counts {
+            head: begun.recorder.head().seqno,
+            ..Counts::default()
+        });
         self.fault.send_replace(String::new());
         outlets.publish(begun.table.state(), begun.table.situation(), begun.recorder.head());
-        let rounds = std::mem::take(&mut begun.rounds);
+        let mut rounds = std::mem::take(&mut begun.rounds);
+        rounds.count_anew();
         outlets.change_view(|view| {
             view.rounds = rounds;
             shelf.path().clone_into(&mut view.journal.path);

@@ -64,7 +64,7 @@ impl TableLoop<'_> {
     pub(super) async fn run(&mut self) -> Ended {
         loop {
             let outcome = match self.inputs.next(self.due()).await {
-                Wake::Input(asked) => self.take(asked).await,
+                Wake::Input(asked) => self.hear(asked).await,
                 Wake::Notice(at, notice) => match self.heed(at, notice).await {
                     Ok(None) => Ok(()),
                     Ok(Some(ended)) => return ended,
@@ -88,8 +88,23 @@ impl TableLoop<'_> {
         Some(self.not_before.map_or(due, |at| due.max(at)))
     }
 
+    /// What devices and people say goes to the table as it is; a condition only when it doesn't come and go too often.
+    async fn hear(&mut self, asked: Asked) -> Result<(), Trouble> {
+        let at = asked.arrival.at;
+        if let Input::Condition {
+            condition,
+            text,
+            standing,
+        } = asked.arrival.input
+        {
+            return self.tell_of(at, condition, text, standing).await;
+        }
+        self.take(asked).await
+    }
+
     /// Decide, append, apply, act. A failed append means that the input did not happen.
     pub(super) async fn take(&mut self, asked: Asked) -> Result<(), Trouble> {
+        self.outlets.count(|counts| counts.inputs += 1);
         self.now = self.now.max(asked.arrival.at);
         let decision = self.table.decide(self.now, &asked.arrival.input);
         let recorded = !decision.facts.is_empty();
@@ -97,10 +112,23 @@ impl TableLoop<'_> {
             // What tells a state that lasts must not be lost with it.
             self.inputs
                 .keep(std::iter::once(asked.arrival.input.clone()), std::iter::empty());
+            self.outlets.count(|counts| {
+                counts.lost += 1;
+                counts.acts_refused += u64::from(asked.reply.is_some());
+            });
             let text = trouble.text.clone();
             asked.answer(Err(Refusal::JournalFailed { text }));
             return Err(trouble);
         }
+        self.outlets.count(|counts| {
+            counts.recorded += u64::from(recorded);
+            counts.unrecorded += u64::from(!recorded);
+            match (&asked.reply, &decision.answer) {
+                (Some(_), Some(Ok(_))) => counts.acts_done += 1,
+                (Some(_), Some(Err(_))) => counts.acts_refused += 1,
+                (Some(_), None) | (None, _) => {}
+            }
+        });
         self.table.note(decision.seen);
         self.not_before = None;
         if !recorded && asked.arrival.input == Input::Deadline {
@@ -147,11 +175,16 @@ impl TableLoop<'_> {
     /// Waits for an append; the journal answers within five seconds, and an error means that nothing was written.
     pub(super) async fn append(&mut self, pending: Pending, batch: Batch) -> Result<(), Trouble> {
         let began = self.clock.uptime();
-        pending.await.map_err(|text| Trouble { text })?;
+        if let Err(text) = pending.await {
+            self.outlets.count(|counts| counts.appends_failed += 1);
+            return Err(Trouble { text });
+        }
         pass(Point::Recorded);
         self.fold(batch);
         let now = self.clock.uptime();
-        self.upkeep.appended(now, now.since(began));
+        let took = now.since(began);
+        self.outlets.count(|counts| counts.appended(took));
+        self.upkeep.appended(now, took);
         Ok(())
     }
 
@@ -162,6 +195,8 @@ impl TableLoop<'_> {
             self.table.apply(event);
         }
         self.upkeep.recorded(&batch.events);
+        self.outlets
+            .count(|counts| batch.events.iter().for_each(|event| counts.note(event)));
         self.unseen.extend(batch.events);
     }
 
@@ -187,7 +222,7 @@ impl TableLoop<'_> {
                 condition,
                 text,
                 standing,
-            } => self.tell_table(condition_input(condition, text, standing)).await?,
+            } => self.tell_of(at, condition, text, standing).await?,
             Notice::SetAside { seqno, reason } => {
                 let mut body = EventSetAside { seqno, reason: 0 };
                 body.set_reason(reason);

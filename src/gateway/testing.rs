@@ -49,13 +49,19 @@ impl Clock for SteppingClock {
     }
 }
 
-/// The runtime's clock, which tests pause, and a wall clock that keeps step with it.
+/// The runtime's clock, which tests pause, and a wall clock that keeps step with it until somebody sets it.
 #[derive(Debug)]
-pub(crate) struct PausedClock(tokio::time::Instant);
+pub(crate) struct PausedClock(tokio::time::Instant, AtomicI64);
 
 impl PausedClock {
     pub(crate) fn shared() -> Arc<Self> {
-        Arc::new(PausedClock(tokio::time::Instant::now()))
+        let wall = AtomicI64::new(1_700_000_000_000_000);
+        Arc::new(PausedClock(tokio::time::Instant::now(), wall))
+    }
+
+    /// Somebody sets the wall clock.
+    pub(crate) fn step(&self, micros: i64) {
+        self.1.fetch_add(micros, Ordering::Relaxed);
     }
 }
 
@@ -66,7 +72,7 @@ impl Clock for PausedClock {
 
     fn wall(&self) -> Timestamp {
         let uptime = i64::try_from(self.uptime().as_micros()).unwrap();
-        Timestamp::from_unix_micros(1_700_000_000_000_000 + uptime)
+        Timestamp::from_unix_micros(self.1.load(Ordering::Relaxed) + uptime)
     }
 }
 
@@ -80,6 +86,7 @@ pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<Tabl
         people,
         table,
         reports,
+        counts: watch::channel(super::Counts::default()).1,
         stop: Arc::new(watch::channel(false).0),
     };
     (handle, asked, view)

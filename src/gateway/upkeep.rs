@@ -1,13 +1,16 @@
 //! Housekeeping: when a checkpoint, a look at the disk, at the clock or at old events is due. Works between inputs, in the
 //! loop, so that what it records has its place in the order.
 
+use super::calm::{Calm, Tell};
 use super::clock::Synchronisation;
 use super::recorder::gateway_fact;
 use super::store::Room;
 use super::table_loop::{TableLoop, Trouble, condition_input};
-use crate::table::event::{Body, ClockQuality, Event, EventsExpired};
+use super::view::word;
+use crate::table::event::{Body, ClockQuality, DeviceState, Event, EventsExpired, Mode, TableState};
 use crate::table::input::Condition;
 use crate::time::Uptime;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -40,6 +43,10 @@ const SLOW_FOR: Duration = Duration::from_secs(60);
 /// A clock may be unsynchronised for this long after a start or a loss before it is an alert: time servers take minutes.
 const UNSYNCHRONISED_FOR: Duration = Duration::from_secs(600);
 
+/// A device that the game needs may be away for this long while the table is open, or being opened, before it is an alert: its code is on
+/// the readout at once, and whoever replugs it needs no alert.
+const AWAY_FOR: Duration = Duration::from_secs(60);
+
 /// Without a synchronised clock nothing is deleted, so the disk is watched from here on, in percent in use.
 const DISK_ALERT_PERCENT: u64 = 80;
 
@@ -52,13 +59,19 @@ pub(super) struct Upkeep {
     checkpoint_asked: bool,
     since_tidy: u64,
     slow_at: Option<Uptime>,
-    slow_raised: bool,
+    /// What the table was told of each condition in this run; `None`: nothing yet, and one of an earlier run may stand.
+    slow_said: Option<bool>,
     ask_disk_at: Uptime,
-    disk_low: bool,
-    disk_filling: bool,
+    disk_low_said: Option<bool>,
+    disk_filling_said: Option<bool>,
     expire_at: Uptime,
     unsynchronised_since: Option<Uptime>,
-    unsynchronised_raised: bool,
+    unsynchronised_said: Option<bool>,
+    /// Needed devices that are away, and since when.
+    away: BTreeMap<i32, Uptime>,
+    /// Of which of them the table was told.
+    away_said: Option<BTreeSet<i32>>,
+    pub(super) calm: Calm,
 }
 
 impl Upkeep {
@@ -70,14 +83,18 @@ impl Upkeep {
             since_checkpoint: tail,
             checkpoint_asked: false,
             since_tidy: 0,
+            // Before it has been quick for a minute, nobody can say that it is.
             slow_at: None,
-            slow_raised: false,
+            slow_said: None,
             ask_disk_at: Uptime::ZERO,
-            disk_low: false,
-            disk_filling: false,
+            disk_low_said: None,
+            disk_filling_said: None,
             expire_at: Uptime::ZERO + FIRST_EXPIRE,
             unsynchronised_since: None,
-            unsynchronised_raised: false,
+            unsynchronised_said: None,
+            away: BTreeMap::new(),
+            away_said: None,
+            calm: Calm::default(),
         }
     }
 
@@ -127,13 +144,22 @@ impl Upkeep {
         self.ask_disk_at = now;
     }
 
+    /// Whether the table is told of a condition now.
+    pub(super) fn weigh(&mut self, now: Uptime, condition: Condition, text: &str, standing: bool) -> Tell {
+        if standing {
+            self.calm.stands(condition, now)
+        } else {
+            self.calm.is_over(condition, text, now)
+        }
+    }
+
     /// What to say of the journal's speed, when that has changed.
     fn slow_changed(&mut self, now: Uptime) -> Option<(String, bool)> {
         let slow = self.slow_at.is_some_and(|at| now.since(at) < SLOW_FOR);
-        if slow == self.slow_raised {
+        let is_too_early = !slow && self.slow_said.is_none() && now < Uptime::ZERO + SLOW_FOR;
+        if is_too_early || self.slow_said.replace(slow) == Some(slow) {
             return None;
         }
-        self.slow_raised = slow;
         let text = if slow {
             "recording took longer than 500 ms: the disk is slow or failing"
         } else {
@@ -144,7 +170,7 @@ impl Upkeep {
 
     /// What to say of room on the disk, when that has changed.
     fn room_changed(&mut self, room: Room) -> Option<(String, bool)> {
-        if std::mem::replace(&mut self.disk_low, room.low) == room.low {
+        if self.disk_low_said.replace(room.low) == Some(room.low) {
             return None;
         }
         let Room {
@@ -161,7 +187,7 @@ impl Upkeep {
     /// What to say of a disk that only ever fills, when that has changed.
     fn filling_changed(&mut self, room: Room) -> Option<(String, bool)> {
         let filling = !self.clock_is_watched && room.used_percent >= DISK_ALERT_PERCENT;
-        if std::mem::replace(&mut self.disk_filling, filling) == filling {
+        if self.disk_filling_said.replace(filling) == Some(filling) {
             return None;
         }
         let used = room.used_percent;
@@ -172,7 +198,9 @@ impl Upkeep {
     /// What to say of the clock, when that has changed.
     fn clock_changed(&mut self, now: Uptime) -> Option<(String, bool)> {
         if !self.clock_is_watched {
-            return None;
+            // One of an earlier run, with a source, is over: nobody looks any more.
+            let is_first = self.unsynchronised_said.replace(false).is_none();
+            return is_first.then(|| ("no clock source is configured".to_owned(), false));
         }
         let synchronised = *self.synchronisation.borrow() == Synchronisation::Synchronised;
         if synchronised {
@@ -183,10 +211,10 @@ impl Upkeep {
         let lasting = self
             .unsynchronised_since
             .is_some_and(|since| now.since(since) >= UNSYNCHRONISED_FOR);
-        if lasting == self.unsynchronised_raised {
+        let is_undecided = !synchronised && !lasting && self.unsynchronised_said.is_none();
+        if is_undecided || self.unsynchronised_said.replace(lasting) == Some(lasting) {
             return None;
         }
-        self.unsynchronised_raised = lasting;
         let text = if lasting {
             "the PC's clock follows no time server: events carry its time unsynchronised, and no old event is deleted"
         } else {
@@ -195,12 +223,50 @@ impl Upkeep {
         Some((text.to_owned(), lasting))
     }
 
+    /// What to say of devices that are away, when that has changed.
+    fn away_changed(&mut self, now: Uptime, table: &TableState) -> Option<(String, bool)> {
+        let is_played = matches!(table.mode(), Mode::Open | Mode::Opening);
+        let away = |device: &&DeviceState| is_played && device.needed && !device.online;
+        let away: BTreeSet<i32> = table.devices.iter().filter(away).filter_map(kind_of).collect();
+        self.away.retain(|kind, _| away.contains(kind));
+        for kind in away {
+            self.away.entry(kind).or_insert(now);
+        }
+        let long = self.away.iter().filter(|(_, since)| now.since(**since) >= AWAY_FOR);
+        let long: BTreeSet<i32> = long.map(|(kind, _)| *kind).collect();
+        let is_undecided = long.is_empty() && !self.away.is_empty() && self.away_said.is_none();
+        if is_undecided || self.away_said.as_ref() == Some(&long) {
+            return None;
+        }
+        let names: Vec<String> = long.iter().filter_map(|kind| kind_word(*kind)).collect();
+        let text = match long.is_empty() {
+            true => "every device that the game needs is there".to_owned(),
+            false => format!(
+                "away for more than a minute: {}; see `tablegate devices`",
+                names.join(", ")
+            ),
+        };
+        let standing = !long.is_empty();
+        self.away_said = Some(long);
+        Some((text, standing))
+    }
+
     fn quality(&self) -> ClockQuality {
         match *self.synchronisation.borrow() {
             Synchronisation::Synchronised => ClockQuality::Synchronised,
             Synchronisation::Unsynchronised => ClockQuality::Unsynchronised,
         }
     }
+}
+
+fn kind_of(device: &DeviceState) -> Option<i32> {
+    device.device.as_ref().map(|device| device.kind)
+}
+
+/// As `status` names it: "layout_lamps".
+fn kind_word(kind: i32) -> Option<String> {
+    let kind = crate::table::event::DeviceKind::try_from(kind).ok()?;
+    Some(word(kind.as_str_name(), "DEVICE_KIND_"))
 }
 
 impl TableLoop<'_> {
@@ -218,6 +284,14 @@ impl TableLoop<'_> {
         if let Some((text, standing)) = self.upkeep.clock_changed(now) {
             self.say(Condition::ClockUnsynchronised, text, standing).await?;
         }
+        let away = self.upkeep.away_changed(now, &self.outlets.state.borrow());
+        if let Some((text, standing)) = away {
+            self.say(Condition::DeviceOffline, text, standing).await?;
+        }
+        while let Some((condition, text)) = self.upkeep.calm.ended(now) {
+            let told = self.tell_table(condition_input(condition, text, false)).await;
+            told.inspect_err(|_| self.upkeep.calm.untold(condition))?;
+        }
         let quality = self.upkeep.quality();
         if self.outlets.view.borrow().clock != quality {
             self.outlets.change_view(|view| view.clock = quality);
@@ -234,7 +308,24 @@ impl TableLoop<'_> {
     }
 
     async fn say(&mut self, condition: Condition, text: String, standing: bool) -> Result<(), Trouble> {
-        self.tell_table(condition_input(condition, text, standing)).await
+        self.tell_of(self.clock.uptime(), condition, text, standing).await
+    }
+
+    /// Tells the table of a condition, unless it comes and goes too often.
+    pub(super) async fn tell_of(
+        &mut self,
+        now: Uptime,
+        condition: Condition,
+        text: String,
+        standing: bool,
+    ) -> Result<(), Trouble> {
+        match self.upkeep.weigh(now, condition, &text, standing) {
+            Tell::Now => {
+                let told = self.tell_table(condition_input(condition, text, standing)).await;
+                told.inspect_err(|_| self.upkeep.calm.untold(condition))
+            }
+            Tell::NotNow => Ok(()),
+        }
     }
 
     async fn look_at_disk(&mut self) -> Result<(), Trouble> {

@@ -109,7 +109,10 @@ impl TableLoop<'_> {
                             return None;
                         }
                         (_, Ok(())) => {}
-                        (_, Err(text)) => missed.error = text,
+                        (_, Err(text)) => {
+                            self.outlets.count(|counts| counts.appends_failed += 1);
+                            missed.error = text;
+                        }
                     }
                 }
                 wake = self.inputs.next(resting.then_some(try_at)) => match wake {
@@ -118,6 +121,11 @@ impl TableLoop<'_> {
                         attempt = self.attempt(&missed);
                     }
                     Wake::Input(asked) => {
+                        self.outlets.count(|counts| {
+                            counts.inputs += 1;
+                            counts.lost += 1;
+                            counts.acts_refused += u64::from(asked.reply.is_some());
+                        });
                         if let Some(next) = next_entry(&asked.arrival.input, entry) {
                             entry = next;
                             self.outlets.show_journal_failed(self.table.indicators(), entry);

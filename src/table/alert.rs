@@ -1,6 +1,8 @@
-//! Alerts: their stable names, and when they stand. PURE.
+//! Alerts: their stable names, when they stand, and when they are forgotten. PURE.
 //!
 //! An alert is raised once and stands until what it tells of is over; what is over at once stands until somebody acknowledges it.
+//! One that is over before a named person has acknowledged it doesn't vanish: people go on seeing it as over, until one of them
+//! acknowledges it. Only what nobody need know afterwards goes without a word. Whoever ends a lock by a procedure has seen its alert.
 
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{AlertCleared, AlertRaised, Body, TableLockedReason};
@@ -21,8 +23,17 @@ enum Until {
     Acknowledged,
 }
 
+/// What remains of an alert that is over and that nobody has acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    /// It is shown as over until somebody acknowledges it.
+    Shown,
+    /// Nothing: who was there knows, and nobody else need.
+    Gone,
+}
+
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident = $text:literal, $until:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident = $text:literal, $until:expr, $then:expr;)*) => {
         /// An alert's stable name.
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
         pub enum Name { $($(#[$doc])* $name),* }
@@ -40,73 +51,79 @@ macro_rules! names {
             fn until(self) -> Until {
                 match self { $(Name::$name => $until),* }
             }
+
+            fn then(self) -> Then {
+                match self { $(Name::$name => $then),* }
+            }
         }
     };
 }
 
 names! {
     /// A lamp failed: the next round is held back.
-    LampFailed = "lamp_failed", Until::Unlocked(TableLockedReason::Lamp);
+    LampFailed = "lamp_failed", Until::Unlocked(TableLockedReason::Lamp), Then::Shown;
     /// More areas failed than are named.
-    LampBoard = "lamp_board_failed", Until::Unlocked(TableLockedReason::LampBoard);
+    LampBoard = "lamp_board_failed", Until::Unlocked(TableLockedReason::LampBoard), Then::Shown;
     /// The tumbler has a fault.
-    TumblerFault = "tumbler_fault", Until::Unlocked(TableLockedReason::Tumbler);
+    TumblerFault = "tumbler_fault", Until::Unlocked(TableLockedReason::Tumbler), Then::Shown;
     /// The results display has a fault.
-    DisplayFault = "display_fault", Until::Unlocked(TableLockedReason::Display);
+    DisplayFault = "display_fault", Until::Unlocked(TableLockedReason::Display), Then::Shown;
     /// A device whose serial number is not approved.
-    DeviceNotApproved = "device_not_approved", Until::Unlocked(TableLockedReason::DeviceNotApproved);
+    DeviceNotApproved = "device_not_approved", Until::Unlocked(TableLockedReason::DeviceNotApproved), Then::Shown;
     /// A reader that reads under the cover.
-    ReadsUnderCover = "reads_under_cover", Until::Unlocked(TableLockedReason::ReadsUnderCover);
+    ReadsUnderCover = "reads_under_cover", Until::Unlocked(TableLockedReason::ReadsUnderCover), Then::Shown;
     /// The seal of the dice is broken.
-    SealBroken = "seal_broken", Until::Unlocked(TableLockedReason::Seal);
+    SealBroken = "seal_broken", Until::Unlocked(TableLockedReason::Seal), Then::Shown;
     /// The cabinet's door is open.
-    DoorOpen = "door_open", Until::Unlocked(TableLockedReason::Door);
+    DoorOpen = "door_open", Until::Unlocked(TableLockedReason::Door), Then::Shown;
     /// The tumbler was started out of turn.
-    OutOfTurn = "tumbler_out_of_turn", Until::Unlocked(TableLockedReason::OutOfTurn);
+    OutOfTurn = "tumbler_out_of_turn", Until::Unlocked(TableLockedReason::OutOfTurn), Then::Shown;
     /// An approved digest differs.
-    DigestDiffers = "digest_differs", Until::Unlocked(TableLockedReason::Digest);
+    DigestDiffers = "digest_differs", Until::Unlocked(TableLockedReason::Digest), Then::Shown;
     /// The configuration is not that of the open round.
-    ConfigurationDiffers = "configuration_differs", Until::Unlocked(TableLockedReason::Configuration);
+    ConfigurationDiffers = "configuration_differs", Until::Unlocked(TableLockedReason::Configuration), Then::Shown;
     /// A round waits for a supervisor.
-    RoundHeld = "round_held", Until::Resumed;
+    RoundHeld = "round_held", Until::Resumed, Then::Gone;
     /// A bell for a void round arrived when the cover was on again: the round stays as it is.
-    LateBell = "late_bell", Until::Acknowledged;
+    LateBell = "late_bell", Until::Acknowledged, Then::Shown;
     /// A result light has failed: cards stand in for it.
-    LightFailed = "result_light_failed", Until::Over;
+    LightFailed = "result_light_failed", Until::Over, Then::Shown;
     /// The supervisor's key has been on for a minute.
-    KeyLeftOn = "supervisor_key_left_on", Until::Over;
+    KeyLeftOn = "supervisor_key_left_on", Until::Over, Then::Gone;
     /// Room for the journal runs out.
-    DiskLow = "disk_low", Until::Over;
+    DiskLow = "disk_low", Until::Over, Then::Shown;
     /// The journal could not be written.
-    JournalFailed = "journal_failed", Until::Over;
+    JournalFailed = "journal_failed", Until::Unlocked(TableLockedReason::Journal), Then::Shown;
     /// A journal was moved aside.
-    JournalMovedAside = "journal_moved_aside", Until::Unlocked(TableLockedReason::Journal);
+    JournalMovedAside = "journal_moved_aside", Until::Unlocked(TableLockedReason::Journal), Then::Shown;
     /// The background check of the journal failed.
-    JournalDamaged = "journal_damaged", Until::Unlocked(TableLockedReason::Journal);
+    JournalDamaged = "journal_damaged", Until::Unlocked(TableLockedReason::Journal), Then::Shown;
     /// The disk went back in time.
-    JournalRolledBack = "journal_rolled_back", Until::Unlocked(TableLockedReason::Journal);
+    JournalRolledBack = "journal_rolled_back", Until::Unlocked(TableLockedReason::Journal), Then::Shown;
     /// An append was slow.
-    JournalSlow = "journal_slow", Until::Over;
+    JournalSlow = "journal_slow", Until::Over, Then::Shown;
     /// The disk fills, and nothing is deleted because the clock isn't synchronised.
-    DiskFilling = "disk_filling", Until::Over;
+    DiskFilling = "disk_filling", Until::Over, Then::Shown;
     /// The broker refuses what the table publishes.
-    BrokerRefuses = "broker_refuses", Until::Over;
+    BrokerRefuses = "broker_refuses", Until::Over, Then::Shown;
     /// No broker can be reached.
-    BrokerUnreachable = "broker_unreachable", Until::Over;
+    BrokerUnreachable = "broker_unreachable", Until::Over, Then::Shown;
     /// Nobody subscribes to the events.
-    NobodyListening = "nobody_listening", Until::Over;
+    NobodyListening = "nobody_listening", Until::Over, Then::Shown;
     /// Another gateway uses this table's identity.
-    TakenOver = "taken_over", Until::Over;
+    TakenOver = "taken_over", Until::Over, Then::Shown;
     /// An event was set aside, and a person should know.
-    EventSetAside = "event_set_aside", Until::Acknowledged;
+    EventSetAside = "event_set_aside", Until::Acknowledged, Then::Shown;
     /// A link is odd.
-    LinkOdd = "link_odd", Until::Over;
+    LinkOdd = "link_odd", Until::Over, Then::Shown;
     /// The wall clock is not synchronised.
-    ClockUnsynchronised = "clock_unsynchronised", Until::Over;
+    ClockUnsynchronised = "clock_unsynchronised", Until::Over, Then::Shown;
     /// The table's own certificate, or one of those it trusts, expires soon or has expired.
-    CertificateExpires = "certificate_expires", Until::Over;
+    CertificateExpires = "certificate_expires", Until::Over, Then::Shown;
     /// A certificate is not taken, the broker's or the table's own.
-    CertificateRefused = "certificate_refused", Until::Over;
+    CertificateRefused = "certificate_refused", Until::Over, Then::Shown;
+    /// A device that the game needs has been away for a minute while the table was open, or being opened.
+    DeviceOffline = "device_offline", Until::Over, Then::Shown;
 }
 
 impl Name {
@@ -132,7 +149,8 @@ impl Name {
     }
 
     /// The alert of a condition.
-    pub(crate) fn of_condition(condition: Condition) -> Name {
+    #[must_use]
+    pub fn of_condition(condition: Condition) -> Name {
         match condition {
             Condition::DiskLow => Name::DiskLow,
             Condition::DiskFilling => Name::DiskFilling,
@@ -150,6 +168,7 @@ impl Name {
             Condition::ClockUnsynchronised => Name::ClockUnsynchronised,
             Condition::CertificateExpires => Name::CertificateExpires,
             Condition::CertificateRefused => Name::CertificateRefused,
+            Condition::DeviceOffline => Name::DeviceOffline,
         }
     }
 
@@ -159,9 +178,21 @@ impl Name {
             Until::Unlocked(reason) => !state.locks.iter().any(|lock| lock.reason == reason),
             Until::Resumed => !state.is_held(),
             Until::Over => false,
-            Until::Acknowledged => state.alerts.get(self.as_str()).is_some_and(|alert| alert.acknowledged),
+            Until::Acknowledged => state.standing(self).is_some_and(|alert| alert.acknowledged),
         }
     }
+}
+
+/// Nothing remains of the alert of this name once it is over. One that this version doesn't know is shown.
+pub(crate) fn goes_unseen(alert: &str) -> bool {
+    let known = Name::ALL.iter().find(|name| name.as_str() == alert);
+    known.is_some_and(|name| name.then() == Then::Gone)
+}
+
+/// The alerts that stand as long as a lock of this reason does.
+pub(crate) fn of_locks(reason: TableLockedReason) -> impl Iterator<Item = Name> {
+    let names = Name::ALL.iter().copied();
+    names.filter(move |name| name.until() == Until::Unlocked(reason))
 }
 
 /// Raises the alerts of locks that stand, and clears those that are over.
@@ -173,12 +204,12 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
         let Some(name) = Name::of_lock(lock.reason) else {
             continue;
         };
-        if !draft.state.alerts.contains_key(name.as_str()) && draft.has_room(1) {
+        if draft.state.standing(name).is_none() && draft.has_room(1) {
             draft.raise(name, lock.text);
         }
     }
     for name in Name::ALL.iter().copied() {
-        if draft.state.alerts.contains_key(name.as_str()) && name.is_over(&draft.state) && draft.has_room(1) {
+        if draft.state.standing(name).is_some() && name.is_over(&draft.state) && draft.has_room(1) {
             clear(draft, name);
         }
     }
@@ -187,9 +218,8 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
 /// Raises an alert; one that stands and told something else is raised anew.
 pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: impl Into<String>) {
     let text = text.into();
-    let standing = draft.state.alerts.get(name.as_str());
     // The state keeps the beginning of a long text.
-    if standing.is_some_and(|alert| text.starts_with(&alert.text)) {
+    if draft.state.standing(name).is_some_and(|alert| text.starts_with(&alert.text)) {
         return;
     }
     let alert = name.as_str().to_string();
@@ -198,19 +228,9 @@ pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: 
 
 /// Clears an alert that stands.
 pub(crate) fn clear<F: Family>(draft: &mut Draft<'_, F>, name: Name) {
-    if draft.state.alerts.contains_key(name.as_str()) {
+    if draft.state.standing(name).is_some() {
         let alert = name.as_str().to_string();
         draft.record(Source::gateway(), Body::AlertCleared(AlertCleared { alert }));
-    }
-}
-
-/// An alert whose text says what is the matter now: raised anew when that is something else.
-pub(crate) fn tell<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: &str) {
-    let standing = draft.state.alerts.get(name.as_str());
-    if standing.is_none_or(|alert| alert.text != text) {
-        let alert = name.as_str().to_string();
-        let text = text.to_string();
-        draft.record(Source::gateway(), Body::AlertRaised(AlertRaised { alert, text }));
     }
 }
 
@@ -238,12 +258,11 @@ pub(crate) fn link_odd<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKind, te
     draft.record(Source::gateway(), Body::AlertRaised(raised));
 }
 
-/// A run begins: conditions are judged anew, and whoever finds that one lasts raises it again.
+/// A run begins: what was known of links is known no longer. Every other condition goes on standing until whoever watches it finds
+/// that it is over, so that what a person has acknowledged isn't raised anew by a restart.
 pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
-    for name in Name::ALL.iter().copied().filter(|name| name.until() == Until::Over) {
-        if draft.has_room(1) {
-            clear(draft, name);
-        }
+    if draft.has_room(1) {
+        clear(draft, Name::LinkOdd);
     }
 }
 

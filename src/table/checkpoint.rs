@@ -33,6 +33,9 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
                 alert: name.clone(),
                 text: alert.text.clone(),
                 acknowledged: alert.acknowledged,
+                over: alert.over,
+                since_ms: alert.since_ms,
+                times: alert.times,
             })
             .collect(),
         devices: state
@@ -95,6 +98,9 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
                 let standing = Alert {
                     text: alert.text.clone(),
                     acknowledged: alert.acknowledged,
+                    over: alert.over,
+                    since_ms: alert.since_ms,
+                    times: alert.times,
                 };
                 (alert.alert.clone(), standing)
             })
@@ -229,7 +235,7 @@ mod tests {
     };
     use crate::table::state::{ContactCount, Count, Envelope};
     use crate::table::tai_sai::phase::{After, Entered, Held, Phase, Proof, Ready, Round};
-    use crate::time::Uptime;
+    use crate::time::{Timestamp, Uptime};
     use prost::Message;
 
     /// No event is longer: the floor's limit.
@@ -238,6 +244,7 @@ mod tests {
     fn fold(state: &mut State, device: Option<&DeviceRef>, body: Body) {
         let envelope = Envelope {
             at: Uptime::from_micros(u64::MAX / 2),
+            recorded: Timestamp::from_unix_micros(i64::MAX),
             round_id: u64::MAX,
             device,
         };

@@ -13,7 +13,7 @@ use crate::table::seen::{Notice, Seen};
 use crate::table::state::{ContactCount, Count, Envelope, State};
 use crate::table::terminal::Missed;
 use crate::table::{Decision, TableConfig, alert};
-use crate::time::Uptime;
+use crate::time::{Timestamp, Uptime};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -114,6 +114,7 @@ impl<'a, F: Family> Draft<'a, F> {
     pub(crate) fn record_under(&mut self, rules: &[Citation], round_id: u64, source: Source, body: Body) {
         let envelope = Envelope {
             at: self.now,
+            recorded: Timestamp::default(),
             round_id,
             device: source.device.as_ref(),
         };
@@ -129,7 +130,7 @@ impl<'a, F: Family> Draft<'a, F> {
 
     /// Raises an alert, unless it stands.
     pub(crate) fn raise(&mut self, alert: alert::Name, text: impl Into<String>) {
-        if self.state.alerts.contains_key(alert.as_str()) {
+        if self.state.standing(alert).is_some() {
             return;
         }
         let raised = AlertRaised {

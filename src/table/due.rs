@@ -72,7 +72,7 @@ fn key_at<F>(look: &Look<'_, F>) -> Option<Uptime> {
         Authority::Off => None,
         Authority::Running { since } => Some(since + AUTHORITY),
         Authority::Spent { since } => {
-            let told = look.state.alerts.contains_key(alert::Name::KeyLeftOn.as_str());
+            let told = look.state.standing(alert::Name::KeyLeftOn).is_some();
             (!told).then_some(since + KEY_LEFT_ON)
         }
     }

@@ -394,6 +394,8 @@ pub enum Condition {
     EventSetAside,
     /// This device's link has had no clock relation for 10 s, or another lasting oddity (echo, wrong baud).
     LinkOdd(DeviceKind),
+    /// Devices that the game needs have been away for long while the table was open, or being opened.
+    DeviceOffline,
     /// The wall clock is not synchronised.
     ClockUnsynchronised,
     /// The table's own certificate, or one of those it trusts, expires soon or has expired.

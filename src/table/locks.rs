@@ -142,6 +142,7 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         | Condition::LinkOdd(_)
         | Condition::CertificateExpires
         | Condition::CertificateRefused
+        | Condition::DeviceOffline
         | Condition::ClockUnsynchronised => None,
     };
     if let Condition::LinkOdd(kind) = condition {
@@ -153,7 +154,9 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
             lock(draft, Source::gateway(), reason, kind, text);
         }
         match condition {
-            Condition::CertificateExpires | Condition::CertificateRefused => alert::tell(draft, name, text),
+            Condition::CertificateExpires | Condition::CertificateRefused | Condition::DeviceOffline => {
+                alert::raise_anew(draft, name, text);
+            }
             Condition::DiskLow
             | Condition::DiskFilling
             | Condition::JournalFailed

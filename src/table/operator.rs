@@ -235,7 +235,9 @@ pub(crate) fn gone<F: Family>(draft: &mut Draft<'_, F>, connection: u64) {
 
 fn acknowledge<F: Family>(draft: &mut Draft<'_, F>, person: &Person, alert: &str) -> Answer {
     match draft.state.alerts.get(alert) {
-        None => Err(refused(format!("No alert {alert} stands."))),
+        None => Err(refused(format!(
+            "No alert {alert} stands, and none waits to be acknowledged."
+        ))),
         Some(standing) if standing.acknowledged => Err(refused("It is acknowledged already.")),
         Some(_) => {
             let acknowledged = AlertAcknowledged { alert: alert.into() };

@@ -2,7 +2,6 @@
 //!
 //! What was only seen and is not a fact is in [`crate::table::seen`].
 
-use crate::table::checkpoint;
 use crate::table::event::{
     BetsClosed, Body, Closings, Counters, DeviceAccepted, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason,
     TableLockedKind, TableLockedReason,
@@ -10,7 +9,8 @@ use crate::table::event::{
 use crate::table::game::{self, Play};
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
-use crate::time::Uptime;
+use crate::table::{alert, checkpoint};
+use crate::time::{Timestamp, Uptime};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(crate) struct State {
     pub(crate) mode: Mode,
     /// Locks that stand, oldest first; one of each kind and reason.
     pub(crate) locks: Vec<Lock>,
-    /// Alerts that stand, by name.
+    /// Alerts that stand, and those that are over and nobody has acknowledged, by name.
     pub(crate) alerts: BTreeMap<String, Alert>,
     /// Devices that were ever up.
     pub(crate) devices: BTreeMap<DeviceKind, Known>,
@@ -60,11 +60,18 @@ pub(crate) struct Lock {
     pub(crate) text: String,
 }
 
-/// An alert that stands.
+/// An alert that stands, or is over and was acknowledged by nobody.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Alert {
     pub(crate) text: String,
+    /// A named person has seen it.
     pub(crate) acknowledged: bool,
+    /// What it tells of is over.
+    pub(crate) over: bool,
+    /// When it was raised, or, once it is over, since when it is: by the wall clock, in milliseconds since 1970, for people only.
+    pub(crate) since_ms: i64,
+    /// How often it was raised since somebody acknowledged it.
+    pub(crate) times: u32,
 }
 
 /// A device that a supervisor accepted, with its firmware: with another it is another device.
@@ -121,6 +128,8 @@ pub(crate) struct ContactCount {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Envelope<'a> {
     pub(crate) at: Uptime,
+    /// By the wall clock, for people; the start of 1970 while it is being decided.
+    pub(crate) recorded: Timestamp,
     pub(crate) round_id: u64,
     pub(crate) device: Option<&'a DeviceRef>,
 }
@@ -150,6 +159,7 @@ impl State {
         };
         let envelope = Envelope {
             at: Uptime::from_micros(event.uptime_us),
+            recorded: event.recorded_at.as_ref().map(Timestamp::from).unwrap_or_default(),
             round_id: event.round_id,
             device: event.device.as_ref(),
         };
@@ -183,24 +193,14 @@ impl State {
             Body::TableUnlocked(unlocked) => {
                 let (reason, kind) = (unlocked.reason(), unlocked.kind());
                 self.locks.retain(|lock| (lock.reason, lock.kind) != (reason, kind));
+                if !unlocked.procedure.is_empty() {
+                    self.seen_by_whoever_unlocked(reason);
+                }
                 game::unlocked(self, envelope, unlocked);
             }
-            Body::AlertRaised(raised) => {
-                let others = self.alerts.iter().filter(|(name, _)| **name != raised.alert);
-                let alert = Alert {
-                    text: kept_beside(&raised.text, others.map(|(_, alert)| alert.text.len()).sum()),
-                    acknowledged: false,
-                };
-                self.alerts.insert(raised.alert.clone(), alert);
-            }
-            Body::AlertAcknowledged(acknowledged) => {
-                if let Some(alert) = self.alerts.get_mut(&acknowledged.alert) {
-                    alert.acknowledged = true;
-                }
-            }
-            Body::AlertCleared(cleared) => {
-                self.alerts.remove(&cleared.alert);
-            }
+            Body::AlertRaised(raised) => self.alert_raised(envelope, &raised.alert, &raised.text),
+            Body::AlertAcknowledged(acknowledged) => self.alert_acknowledged(&acknowledged.alert),
+            Body::AlertCleared(cleared) => self.alert_cleared(envelope, &cleared.alert),
             Body::RoundStarted(_)
             | Body::TumblerSpun(_)
             | Body::BetsOpened(_)
@@ -270,6 +270,56 @@ impl State {
                     firmware_digest: accepted.firmware_digest.clone(),
                 };
                 remember(&mut self.accepted, accepted);
+            }
+        }
+    }
+
+    /// The alert of this name, when what it tells of lasts.
+    pub(crate) fn standing(&self, alert: alert::Name) -> Option<&Alert> {
+        self.alerts.get(alert.as_str()).filter(|alert| !alert.over)
+    }
+
+    fn alert_raised(&mut self, envelope: Envelope<'_>, name: &str, text: &str) {
+        let others = self.alerts.iter().filter(|(other, _)| *other != name);
+        let text = kept_beside(text, others.map(|(_, alert)| alert.text.len()).sum());
+        let unseen = self.alerts.get(name).filter(|before| !before.acknowledged);
+        let alert = Alert {
+            text,
+            acknowledged: false,
+            over: false,
+            since_ms: envelope.recorded.as_unix_micros() / 1000,
+            times: unseen.map_or(0, |before| before.times).saturating_add(1),
+        };
+        self.alerts.insert(name.to_string(), alert);
+    }
+
+    /// One that is over goes with it.
+    fn alert_acknowledged(&mut self, name: &str) {
+        match self.alerts.get_mut(name) {
+            Some(alert) if alert.over => {
+                self.alerts.remove(name);
+            }
+            Some(alert) => alert.acknowledged = true,
+            None => {}
+        }
+    }
+
+    /// One that nobody has seen and that somebody should know of stays, as over.
+    fn alert_cleared(&mut self, envelope: Envelope<'_>, name: &str) {
+        let Some(alert) = self.alerts.get_mut(name) else { return };
+        if alert.acknowledged || alert::goes_unseen(name) {
+            self.alerts.remove(name);
+        } else {
+            alert.over = true;
+            alert.since_ms = envelope.recorded.as_unix_micros() / 1000;
+        }
+    }
+
+    /// Whoever ends a lock by a procedure has seen what it tells of.
+    fn seen_by_whoever_unlocked(&mut self, reason: TableLockedReason) {
+        for name in alert::of_locks(reason) {
+            if let Some(alert) = self.alerts.get_mut(name.as_str()) {
+                alert.acknowledged = true;
             }
         }
     }

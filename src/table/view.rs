@@ -36,7 +36,7 @@ pub struct Situation {
     pub checks: Vec<String>,
     /// Locks that stand, each with what to do.
     pub locks: Vec<LockLine>,
-    /// Alerts that stand.
+    /// Alerts that stand, and those that are over and nobody has acknowledged.
     pub alerts: Vec<AlertLine>,
     /// What can be done now.
     pub possible: Vec<Possible>,
@@ -90,6 +90,15 @@ pub struct AlertLine {
     pub text: String,
     /// Somebody has seen it.
     pub acknowledged: bool,
+    /// What it tells of is over; it is shown until somebody acknowledges it.
+    #[serde(default)]
+    pub over: bool,
+    /// When it was raised, or, once it is over, since when it is: milliseconds since 1970 by the wall clock.
+    #[serde(default)]
+    pub since_unix_ms: i64,
+    /// How often it was raised since somebody acknowledged it.
+    #[serde(default)]
+    pub times: u32,
 }
 
 /// An act that is possible now.
@@ -157,7 +166,12 @@ pub(crate) fn table_state(state: &State, needed: &[DeviceKind]) -> TableState {
             })
             .collect(),
         lit: play.lit,
-        alerts: state.alerts.keys().cloned().collect(),
+        alerts: state
+            .alerts
+            .iter()
+            .filter(|(_, alert)| !alert.over)
+            .map(|(name, _)| name.clone())
+            .collect(),
         held: play.held,
         call: play.call,
         devices: devices(state, needed),
@@ -234,6 +248,9 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
                 alert: name.clone(),
                 text: alert.text.clone(),
                 acknowledged: alert.acknowledged,
+                over: alert.over,
+                since_unix_ms: alert.since_ms,
+                times: alert.times,
             })
             .collect(),
         deadlines: deadlines(look, &play),

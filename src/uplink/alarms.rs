@@ -5,7 +5,8 @@
 
 use super::Notice;
 use crate::journal::Seqno;
-use crate::table::event::{EventSetAsideReason, Head};
+use crate::table::alert::Name;
+use crate::table::event::{EventSetAsideReason, Head, TableState};
 use crate::table::input::Condition;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -43,7 +44,33 @@ pub struct Alarms {
 /// Events that were set aside and of which the gateway has not taken notice yet. No event goes out while there are so many.
 pub const MAX_UNTOLD_SET_ASIDE: usize = 16;
 
+/// What the uplink watches: whoever is told that one of these is over can rely on it.
+const WATCHED: [Condition; 6] = [
+    Condition::BrokerRefuses,
+    Condition::BrokerUnreachable,
+    Condition::NobodyListening,
+    Condition::TakenOver,
+    Condition::CertificateExpires,
+    Condition::CertificateRefused,
+];
+
 impl Alarms {
+    /// What the table knows of from an earlier run stands until it is found to be over.
+    pub fn left_standing(table: &TableState) -> Self {
+        let mut alarms = Alarms::default();
+        for condition in WATCHED {
+            let name = Name::of_condition(condition).as_str();
+            if table.alerts.iter().any(|alert| alert == name) {
+                alarms.standing.insert(condition, (String::new(), Told::Yes));
+                if condition == Condition::BrokerRefuses {
+                    // Whatever it was: that the broker takes an event ends it.
+                    alarms.refusals.insert(Subject::Events);
+                }
+            }
+        }
+        alarms
+    }
+
     /// The condition stands. One that stands already keeps its first text.
     pub fn raise(&mut self, condition: Condition, text: impl Into<String>) {
         if self.ended.remove(&condition) {
@@ -194,6 +221,24 @@ mod tests {
         alarms.raise(Condition::TakenOver, "again");
         assert_eq!(news(&mut alarms), []);
         assert!(alarms.stands(Condition::TakenOver));
+    }
+
+    #[test]
+    fn what_an_earlier_run_left_standing_is_told_when_it_is_over_and_not_before() {
+        let table = TableState {
+            alerts: vec!["broker_unreachable".into(), "broker_refuses".into(), "door_open".into()],
+            ..TableState::default()
+        };
+        let mut alarms = Alarms::left_standing(&table);
+        alarms.raise(Condition::BrokerUnreachable, "still");
+        alarms.clear(Condition::NobodyListening);
+        assert_eq!(news(&mut alarms), []);
+        alarms.clear(Condition::BrokerUnreachable);
+        alarms.taken(Subject::Events);
+        assert_eq!(
+            news(&mut alarms),
+            [(Condition::BrokerRefuses, false), (Condition::BrokerUnreachable, false)]
+        );
     }
 
     #[test]

@@ -135,8 +135,10 @@ impl Session<'_> {
         let topic = self.keeper.topics.events.clone();
         self.publish(Entry::Event(seqno), &topic, Retention::Passing, bytes)?;
         pass(Point::Published);
+        let in_flight = self.events_in_flight();
         let report = &mut self.keeper.report;
         report.published = report.published.saturating_add(1);
+        report.in_flight = in_flight;
         self.keeper.say_soon();
         Ok(true)
     }
@@ -173,8 +175,12 @@ impl Session<'_> {
             self.recent.pop_front();
         }
         self.keeper.advance(cursor);
-        self.keeper.report.in_flight = u64::try_from(self.window.events_in_flight()).unwrap_or(u64::MAX);
+        self.keeper.report.in_flight = self.events_in_flight();
         self.keeper.say_soon();
+    }
+
+    pub(super) fn events_in_flight(&self) -> u64 {
+        u64::try_from(self.window.events_in_flight()).unwrap_or(u64::MAX)
     }
 
     /// Everything that is durable is acknowledged.
@@ -401,6 +407,7 @@ impl super::keeper::Keeper {
         let in_use = journal.in_use;
         let Some(leg) = journal.legs.front_mut() else { return };
         if leg.cursor < cursor {
+            self.report.settled = self.report.settled.saturating_add(cursor - leg.cursor);
             leg.cursor = cursor;
             self.too_large = self.too_large.split_off(&cursor.saturating_add(1));
         }
@@ -415,6 +422,8 @@ impl super::keeper::Keeper {
 
     fn leg_ends_at(&mut self, seqno: Seqno) {
         if let Some(leg) = self.journal.as_mut().and_then(|journal| journal.legs.front_mut()) {
+            let lost = leg.newest.saturating_sub(leg.cursor.max(seqno));
+            self.report.unreadable = self.report.unreadable.saturating_add(lost);
             leg.newest = leg.newest.min(seqno);
         }
     }
@@ -422,6 +431,8 @@ impl super::keeper::Keeper {
     fn leg_delivered(&mut self) {
         let Some(journal) = &mut self.journal else { return };
         let Some(leg) = journal.legs.pop_front() else { return };
+        let lost = leg.newest.saturating_sub(leg.cursor);
+        self.report.unreadable = self.report.unreadable.saturating_add(lost);
         self.too_large.clear();
         // What could not be read of it is passed over for good.
         journal.ledger.acknowledge_moved_aside(&leg.journal_id, leg.newest);

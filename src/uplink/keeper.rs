@@ -108,7 +108,8 @@ impl Keeper {
             }
             None => (None, watch::channel(Head::default()).1),
         };
-        Ok(Keeper {
+        let alarms = Alarms::left_standing(&feed.state.borrow());
+        let mut keeper = Keeper {
             brokers,
             topics: Topics::new(&config.prefix, &config.response_prefixes),
             config,
@@ -120,7 +121,7 @@ impl Keeper {
             clock: feed.clock,
             stopping,
             journal,
-            alarms: Alarms::default(),
+            alarms,
             report: UplinkReport {
                 cursor: feed_cursor,
                 ..UplinkReport::default()
@@ -138,7 +139,9 @@ impl Keeper {
             next_broker: 0,
             away_since: Some(Instant::now()),
             logged: None,
-        })
+        };
+        keeper.report.backlog_at_start = keeper.backlog();
+        Ok(keeper)
     }
 
     /// Connects until it is asked to stop.
@@ -162,6 +165,7 @@ impl Keeper {
             return Ended::Lost(Loss::Broken("no broker is configured".to_owned()));
         };
         self.report.broker = address.to_string();
+        self.report.connects = self.report.connects.saturating_add(1);
         let connection = self.number().await;
         self.report.connection = connection;
         self.set_state(UplinkState::Connecting);
@@ -397,6 +401,7 @@ impl Keeper {
     pub(super) fn say_now(&mut self) {
         self.say_at = None;
         self.said_at = Instant::now();
+        self.report.head = self.head.borrow().seqno;
         self.report.backlog = self.backlog();
         self.say.send_replace(self.report.clone());
     }

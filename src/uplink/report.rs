@@ -45,6 +45,29 @@ pub struct UplinkReport {
     pub cursor: Seqno,
     /// Events after the cursor.
     pub backlog: u64,
+    /// Events after the cursor when delivery began.
+    #[serde(default)]
+    pub backlog_at_start: u64,
+    /// The newest event of the journal in use when `backlog` was counted.
+    #[serde(default)]
+    pub head: Seqno,
+    /// Events that are done with, each once: acknowledged, or passed over. What waited at the start and what was journalled since are
+    /// these, those that can't be read, and the backlog.
+    #[serde(default)]
+    pub settled: u64,
+    /// Events of a journal that was moved aside that can't be read.
+    #[serde(default)]
+    pub unreadable: u64,
+    /// Publishes that the broker answered with a refusal of that one event. What was published is what was acknowledged, these, what
+    /// is in flight, and what was in flight when a connection ended.
+    #[serde(default)]
+    pub rejected: u64,
+    /// Publishes that were in flight when their connection ended; they are sent again.
+    #[serde(default)]
+    pub unanswered: u64,
+    /// Connections that were tried.
+    #[serde(default)]
+    pub connects: u64,
     /// Events that no broker will take.
     pub set_aside: u64,
     /// Events acknowledged while nobody subscribed.

@@ -156,7 +156,10 @@ impl<'a> Session<'a> {
             Err(ended) => ended,
         };
         self.learn_from(&ended);
-        self.keeper.report.in_flight = 0;
+        let unanswered = self.events_in_flight();
+        let report = &mut self.keeper.report;
+        report.unanswered = report.unanswered.saturating_add(unanswered);
+        report.in_flight = 0;
         ended
     }
 
@@ -328,6 +331,7 @@ impl<'a> Session<'a> {
                 return Err(Ended::EventRefused(name));
             }
             (Entry::Event(seqno), Verdict::PayloadRefused) => {
+                self.keeper.report.rejected = self.keeper.report.rejected.saturating_add(1);
                 self.set_aside(seqno, EventSetAsideReason::PayloadFormat);
             }
             (Entry::Event(_), Verdict::Taken | Verdict::Unheard) => self.event_taken(verdict),

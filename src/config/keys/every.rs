@@ -295,6 +295,12 @@ pub const KEYS: &[Key] = &[
         doc: "How many ended rounds it shows.",
     },
     Key {
+        path: "metrics.listen",
+        kind: Kind::Text,
+        absent: Absent::Refused("\"127.0.0.1:9480\""),
+        doc: "Address and port of /metrics. It has no login: keep it on this PC, or behind one.",
+    },
+    Key {
         path: "control.socket",
         kind: Kind::Path,
         absent: Absent::Follows("/run/tablegate/{instance}.sock"),

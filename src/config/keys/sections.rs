@@ -311,6 +311,11 @@ pub const SECTIONS: &[Section] = &[
         doc: "The table's game results display, a web page. Without this section there is none.",
     },
     Section {
+        path: "metrics",
+        tables: Tables::Every(Presence::Optional),
+        doc: "Numbers for Prometheus, in its text format. Without this section there are none.",
+    },
+    Section {
         path: "control",
         tables: Tables::Every(Presence::Defaults),
         doc: "Two sockets for commands. Their rights are those of the files: who may open one may use it.",
@@ -323,10 +328,7 @@ pub const SECTIONS: &[Section] = &[
 ];
 
 /// Names that are refused with a reason of their own, and all that stands below them.
-pub const REFUSED: &[(&str, &str)] = &[
-    ("metrics", "this version has no metrics; remove the section"),
-    (
-        "mqtt.password",
-        "secrets never stand in the configuration; write the password to a file and name it in mqtt.password_file",
-    ),
-];
+pub const REFUSED: &[(&str, &str)] = &[(
+    "mqtt.password",
+    "secrets never stand in the configuration; write the password to a file and name it in mqtt.password_file",
+)];

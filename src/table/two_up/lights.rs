@@ -168,7 +168,7 @@ fn told(draft: &mut Draft<'_>) {
             lights.join(", ")
         ),
     };
-    let standing = draft.state.alerts.get(alert::Name::LightFailed.as_str());
+    let standing = draft.state.standing(alert::Name::LightFailed);
     // The state keeps the beginning of a text.
     if standing.is_some_and(|standing| !text.starts_with(&standing.text)) {
         alert::clear(draft, alert::Name::LightFailed);

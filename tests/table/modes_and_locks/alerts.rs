@@ -1,6 +1,8 @@
 //! Alerts of conditions outside the table: what they tell, and when they go.
 
 use super::*;
+use tablegate::table::input::Flatness;
+use tablegate::table::view::AlertLine;
 
 fn odd(s: &mut Scene, kind: DeviceKind, text: &str, standing: bool) {
     s.feed(Input::Condition {
@@ -12,11 +14,24 @@ fn odd(s: &mut Scene, kind: DeviceKind, text: &str, standing: bool) {
 
 /// What the alert of this name says; `None` when it doesn't stand.
 fn says(s: &Scene, name: &str) -> Option<String> {
+    let stands = s.table.state().alerts.iter().any(|alert| alert == name);
+    assert_eq!(
+        shown(s, name).is_some_and(|alert| !alert.over),
+        stands,
+        "the floor and people agree"
+    );
+    shown(s, name).filter(|_| stands).map(|alert| alert.text)
+}
+
+/// The alert of this name as people see it.
+fn shown(s: &Scene, name: &str) -> Option<AlertLine> {
     let alerts = s.table.situation().alerts;
-    alerts
-        .into_iter()
-        .find(|alert| alert.alert == name)
-        .map(|alert| alert.text)
+    alerts.into_iter().find(|alert| alert.alert == name)
+}
+
+fn acknowledge(s: &mut Scene, name: &str) {
+    s.operator(OperatorAct::AcknowledgeAlert { alert: name.into() });
+    s.expect_done();
 }
 
 #[test]
@@ -45,7 +60,7 @@ fn one_alert_tells_of_every_link_that_is_odd_and_of_no_other() {
 }
 
 #[test]
-fn a_condition_is_judged_anew_when_a_run_begins() {
+fn a_condition_goes_on_standing_through_a_restart_until_it_is_found_to_be_over() {
     for (standing, name) in [
         (Condition::BrokerUnreachable, "broker_unreachable"),
         (Condition::BrokerRefuses, "broker_refuses"),
@@ -55,17 +70,117 @@ fn a_condition_is_judged_anew_when_a_run_begins() {
         (Condition::DiskLow, "disk_low"),
         (Condition::DiskFilling, "disk_filling"),
         (Condition::ClockUnsynchronised, "clock_unsynchronised"),
-        (Condition::LinkOdd(DeviceKind::Tumbler), "link_odd"),
+        (Condition::DeviceOffline, "device_offline"),
     ] {
         play(|s| {
             condition(s, standing, true);
             assert!(says(s, name).is_some(), "{name}");
+            acknowledge(s, name);
             s.restart();
-            assert_eq!(says(s, name), None, "{name}: nobody has found it in this run");
+            assert!(says(s, name).is_some(), "{name} stands");
+            assert!(shown(s, name).unwrap().acknowledged, "{name}: a restart is no news");
             condition(s, standing, true);
-            assert!(says(s, name).is_some(), "{name} is raised again");
+            assert!(shown(s, name).unwrap().acknowledged, "{name}: raised once");
+            condition(s, standing, false);
+            assert_eq!(shown(s, name), None, "{name}: it was acknowledged, and is over");
+            condition(s, standing, true);
+            assert!(
+                !shown(s, name).unwrap().acknowledged,
+                "{name}: raised again, it is news"
+            );
         });
     }
+}
+
+#[test]
+fn what_is_known_of_links_is_known_anew_after_a_restart() {
+    play(|s| {
+        odd(s, DeviceKind::Tumbler, "tumbler: an echo", true);
+        s.restart();
+        assert_eq!(says(s, "link_odd"), None);
+        assert!(shown(s, "link_odd").unwrap().over, "and nobody has acknowledged it");
+        odd(s, DeviceKind::Tumbler, "tumbler: an echo", true);
+        assert!(says(s, "link_odd").is_some());
+    });
+}
+
+#[test]
+fn what_is_over_before_anybody_acknowledged_it_is_shown_until_somebody_does() {
+    play(|s| {
+        for times in 1..=3 {
+            condition(s, Condition::BrokerUnreachable, true);
+            assert!(says(s, "broker_unreachable").is_some());
+            condition(s, Condition::BrokerUnreachable, false);
+            let over = shown(s, "broker_unreachable").unwrap();
+            assert!(over.over && !over.acknowledged, "{over:?}");
+            assert_eq!(over.times, times);
+        }
+        s.restart();
+        s.forget();
+        condition(s, Condition::BrokerUnreachable, false);
+        s.expect_no_events();
+        assert_eq!(
+            shown(s, "broker_unreachable").unwrap().times,
+            3,
+            "a restart loses nothing"
+        );
+        acknowledge(s, "broker_unreachable");
+        s.expect_events(&["AlertAcknowledged"]);
+        assert_eq!(shown(s, "broker_unreachable"), None);
+        s.operator(OperatorAct::AcknowledgeAlert {
+            alert: "broker_unreachable".into(),
+        });
+        s.expect_refused();
+    });
+}
+
+#[test]
+fn whoever_unlocks_by_a_procedure_has_seen_what_locked() {
+    play(|s| {
+        condition(s, Condition::JournalDamaged, true);
+        assert!(says(s, "journal_damaged").is_some());
+        s.operator(OperatorAct::Unlock {
+            procedure: "the disk was replaced".into(),
+        });
+        s.expect_done();
+        assert_eq!(shown(s, "journal_damaged"), None);
+    });
+}
+
+#[test]
+fn what_nobody_need_know_afterwards_goes_without_a_word() {
+    play(|s| {
+        s.reach_closed();
+        s.tumbler.reading = Some((Flatness::NotFlat, None));
+        s.uncover();
+        s.wait(500);
+        assert!(says(s, "round_held").is_some());
+        s.operator(OperatorAct::Resume);
+        s.expect_done();
+        assert_eq!(shown(s, "round_held"), None);
+    });
+}
+
+#[test]
+fn the_devices_that_are_away_are_named_anew_when_they_change() {
+    let away = |s: &mut Scene, text: &str, standing| {
+        s.feed(Input::Condition {
+            condition: Condition::DeviceOffline,
+            text: text.into(),
+            standing,
+        });
+    };
+    play(|s| {
+        away(s, "away: tumbler", true);
+        s.forget();
+        away(s, "away: tumbler", true);
+        s.expect_no_events();
+        away(s, "away: terminal, tumbler", true);
+        s.expect_events(&["AlertRaised"]);
+        assert_eq!(says(s, "device_offline").as_deref(), Some("away: terminal, tumbler"));
+        away(s, "all there", false);
+        assert_eq!(says(s, "device_offline"), None);
+    });
 }
 
 #[test]

@@ -29,9 +29,17 @@ impl Formed for State {
         }
         alerts.len().form(f);
         for (name, alert) in alerts {
-            let Alert { text: _, acknowledged } = alert;
+            let Alert {
+                text: _,
+                acknowledged,
+                over,
+                since_ms: _,
+                // Nothing is decided by it.
+                times: _,
+            } = alert;
             f.text(name);
             acknowledged.form(f);
+            over.form(f);
         }
         for (kind, known) in devices {
             let Known {
