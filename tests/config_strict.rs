@@ -423,7 +423,7 @@ socket = "/run/a.sock"
 supervisor_socket = "/run/a.sock"
 
 [metrics]
-listen = "127.0.0.1:9480"
+listen = "127.0.0.1:0"
 
 [sic_bo]
 tumbler = "open"
@@ -588,7 +588,7 @@ fn the_template_is_accepted_and_says_the_defaults(play: Play) {
     let values = |examined: &Examined| -> Vec<(String, String)> {
         let entries = examined.effective.entries.iter();
         entries
-            .filter(|e| !e.key.starts_with("display."))
+            .filter(|e| !e.key.starts_with("display.") && !e.key.starts_with("metrics."))
             .map(|e| (e.key.clone(), e.value.clone()))
             .collect()
     };

@@ -94,7 +94,8 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     (
         "config",
         &[
-            "rules", "table", "device", "signing", "journal", "uplink", "gateway", "control", "display", "metrics", "time",
+            "rules", "table", "device", "signing", "journal", "uplink", "gateway", "control", "display", "metrics",
+            "time",
         ],
         "configuration makes values for the rooms: what reads files and runs is in cli/",
     ),

@@ -1,6 +1,11 @@
 //! The operations guide says of every alert and of every metric what it means; it names none that isn't there.
 
-#![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "a test may panic")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
 
 use std::collections::BTreeSet;
 use tablegate::metrics::{FAMILIES, FamilyKind};
@@ -12,8 +17,13 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     let section = guide.split(&format!("\n## {heading}\n")).nth(1).unwrap();
     let section = section.split("\n## ").next().unwrap();
     let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
-    rows.map(|row| row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect())
-        .collect()
+    rows.map(|row| {
+        row.trim_matches('|')
+            .split('|')
+            .map(|cell| cell.trim().to_owned())
+            .collect()
+    })
+    .collect()
 }
 
 fn name(cell: &str) -> &str {

@@ -219,7 +219,11 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
 pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: impl Into<String>) {
     let text = text.into();
     // The state keeps the beginning of a long text.
-    if draft.state.standing(name).is_some_and(|alert| text.starts_with(&alert.text)) {
+    if draft
+        .state
+        .standing(name)
+        .is_some_and(|alert| text.starts_with(&alert.text))
+    {
         return;
     }
     let alert = name.as_str().to_string();
