@@ -79,13 +79,11 @@ impl Calm {
         if tell { Tell::Now } else { Tell::NotNow }
     }
 
-    /// It was found to be over. One of which nothing is known here may stand since an earlier run.
+    /// It was found to be over. One of which nothing is known here may stand since an earlier run, and that it ends is no flutter.
     pub(super) fn is_over(&mut self, condition: Condition, text: &str, now: Uptime) -> Tell {
-        let first = Known {
-            stands: Stands::Yes { told: now },
-            hold: Duration::ZERO,
+        let Some(known) = self.known.get_mut(&condition) else {
+            return Tell::Now;
         };
-        let known = self.known.entry(condition).or_insert(first);
         match known.stands {
             Stands::Yes { .. } if known.hold.is_zero() => {
                 known.stands = Stands::No { over: now };
@@ -146,7 +144,10 @@ mod tests {
 
     #[test]
     fn what_an_earlier_run_left_standing_ends_at_once() {
-        assert_eq!(Calm::default().is_over(WHICH, "", at(1)), Tell::Now);
+        let mut calm = Calm::default();
+        assert_eq!(calm.is_over(WHICH, "", at(1)), Tell::Now);
+        assert_eq!(calm.stands(WHICH, at(2)), Tell::Now);
+        assert_eq!(calm.is_over(WHICH, "", at(3)), Tell::Now, "it came once in this run");
     }
 
     #[test]
