@@ -349,7 +349,8 @@ async fn an_alert_is_acknowledged_by_its_name() {
         .await;
     scene.act(&["acknowledge", "door_open"]).await.ok();
     let status = scene.command(&["status"]).await.ok();
-    assert!(status.contains("alert door_open, acknowledged: "), "{status}");
+    let line = status.lines().find(|line| line.starts_with("alert door_open since "));
+    assert!(line.is_some_and(|line| line.contains(", acknowledged: ")), "{status}");
     scene.act(&["acknowledge", "door_open"]).await.refused(1, "already");
     let acknowledged = scene.events().into_iter().find_map(|event| match event.body {
         Some(Body::AlertAcknowledged(alert)) => Some((alert.alert, event.actor.unwrap_or_default().kind())),
