@@ -2,6 +2,7 @@
 
 mod device;
 pub mod devices;
+mod faults;
 pub mod game;
 mod links;
 mod script;
@@ -16,6 +17,7 @@ use clap::{Args, Subcommand};
 Examples:
   tablegate sim table --links /tmp/TS-07 --rounds 10
   tablegate sim device terminal --link /tmp/terminal
+  tablegate sim faults --seeds 10000
 
 A simulated device makes its own port; a daemon finds it there by its configuration. These commands ask no daemon.")]
 pub struct Sim {
@@ -27,6 +29,7 @@ pub struct Sim {
 enum Command {
     Device(device::Device),
     Table(table::Table),
+    Faults(faults::Faults),
 }
 
 /// Runs it.
@@ -37,5 +40,6 @@ pub fn run(sim: Sim) -> Result<(), Failure> {
     match sim.command {
         Command::Device(device) => device::run(&device),
         Command::Table(table) => table::run(&table),
+        Command::Faults(faults) => faults::run(&faults),
     }
 }

@@ -243,6 +243,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         clock: clock.clone(),
         people,
         table: table_view,
+        state: watch::channel(TableState::default()).1,
         reports: watch::channel(Reports::default()).1,
         counts,
         stop: Arc::new(stop),

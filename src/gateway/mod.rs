@@ -42,6 +42,7 @@ use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;
 use crate::signing::Signer;
 use crate::table::TableConfig;
+use crate::table::event::TableState;
 use crate::table::input::{Arrival, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
@@ -89,6 +90,7 @@ pub struct Handle {
     clock: Arc<dyn Clock>,
     people: mpsc::Sender<Asked>,
     table: watch::Receiver<Arc<TableView>>,
+    state: watch::Receiver<TableState>,
     reports: watch::Receiver<Reports>,
     counts: watch::Receiver<Counts>,
     stop: Arc<watch::Sender<bool>>,
@@ -145,6 +147,12 @@ impl Handle {
     #[must_use]
     pub fn table(&self) -> watch::Receiver<Arc<TableView>> {
         self.table.clone()
+    }
+
+    /// The state that the floor is told, as the newest event left it.
+    #[must_use]
+    pub fn state(&self) -> TableState {
+        self.state.borrow().clone()
     }
 
     /// Everything there is to see now.

@@ -179,6 +179,7 @@ impl House {
         let (notices, from_uplink) = mpsc::channel(NOTICES);
         let (stop, stopped) = watch::channel(false);
         let (view, seen_view) = watch::channel(Arc::new(first_view(&config, &rooms.journal, &run)));
+        let (state, seen_state) = watch::channel(TableState::default());
         let (reports, seen_reports) = watch::channel(Reports::default());
         let (counts, seen_counts) = watch::channel(Counts::default());
         let clock = run.clock.clone();
@@ -190,6 +191,7 @@ impl House {
             clock,
             people,
             table: seen_view,
+            state: seen_state,
             reports: seen_reports,
             counts: seen_counts,
             stop: Arc::new(stop),
@@ -203,7 +205,7 @@ impl House {
             to_table,
             notices,
             view,
-            state: watch::channel(TableState::default()).0,
+            state,
             head: watch::channel(Head::default()).0,
             fault: watch::channel(String::new()).0,
             reports,

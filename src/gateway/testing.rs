@@ -4,7 +4,7 @@ use super::inputs::Asked;
 use super::rounds::Rounds;
 use super::view::{JournalView, StateView, TableView};
 use super::{Handle, Reports};
-use crate::table::event::ClockQuality;
+use crate::table::event::{ClockQuality, TableState};
 use crate::time::{Clock, Timestamp, Uptime};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -85,6 +85,7 @@ pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<Tabl
         clock: SteppingClock::shared(),
         people,
         table,
+        state: watch::channel(TableState::default()).1,
         reports,
         counts: watch::channel(super::Counts::default()).1,
         stop: Arc::new(watch::channel(false).0),

@@ -1,7 +1,7 @@
-//! What every simulated device has in common: its task, its pty, its link, and the handle that scripts and watches it.
+//! What every simulated device has in common: its task, its plug, its link, and the handle that scripts and watches it.
 
 use super::line::{Faults, Line};
-use super::pty::Pty;
+use super::plug::{Ear, Eye, Place, Plug, Socket};
 use crate::time::Uptime;
 use crate::wire::message::{DeviceFault, DeviceKind, DigestReply, FaultState, from_device, to_device};
 use crate::wire::session::{Device, DeviceConfig, DeviceEvent};
@@ -281,6 +281,7 @@ pub(super) trait Model: Send + Sync + 'static {
 pub(super) struct Link<'a> {
     pub(super) now: Uptime,
     device: &'a mut Device,
+    ear: Option<&'a mut Ear>,
 }
 
 impl Link<'_> {
@@ -299,6 +300,9 @@ impl Link<'_> {
 
     /// Reports something that happens now.
     pub(super) fn report(&mut self, body: from_device::Body) {
+        if let Some(ear) = &mut self.ear {
+            ear(&body);
+        }
         self.device.report(self.now, self.now, body);
     }
 
@@ -308,9 +312,23 @@ impl Link<'_> {
     }
 }
 
-/// Starts a device's task.
-pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M::Act, M::View>> {
-    let pty = Pty::plug_in(&setup.link)?;
+/// Starts a device's task behind a pty.
+pub(super) fn start<M: Model>(setup: Setup, model: M) -> io::Result<Handle<M::Act, M::View>> {
+    start_at(Place::behind_a_pty(), setup, model)
+}
+
+/// Starts a device's task in a place.
+pub(super) fn start_at<M: Model>(
+    place: Place<M::View>,
+    setup: Setup,
+    mut model: M,
+) -> io::Result<Handle<M::Act, M::View>> {
+    let Place {
+        mut socket,
+        mut eye,
+        ear,
+    } = place;
+    let plug = socket.plug_in(&setup.link)?;
     let (acts, inbox) = mpsc::channel(MAX_ACTS);
     model.boot();
     let mut engine = Engine {
@@ -318,7 +336,9 @@ pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M
         device: Device::new(config(&setup, &model, 1), BEGAN),
         setup,
         model,
-        pty: Some(pty),
+        socket,
+        plug: Some(plug),
+        ear,
         began: Instant::now(),
         boots: 1,
         sessions: 0,
@@ -326,8 +346,12 @@ pub(super) fn start<M: Model>(setup: Setup, mut model: M) -> io::Result<Handle<M
         faults: Vec::new(),
     };
     engine.turn();
-    let (show, view) = watch::channel(engine.view());
-    let task = tokio::spawn(engine.run(inbox, show));
+    let first = engine.view();
+    if let Some(eye) = &mut eye {
+        eye(&first);
+    }
+    let (show, view) = watch::channel(first);
+    let task = tokio::spawn(engine.run(inbox, show, eye));
     Ok(Handle { acts, view, task })
 }
 
@@ -352,7 +376,9 @@ struct Engine<M: Model> {
     model: M,
     device: Device,
     line: Line,
-    pty: Option<Pty>,
+    socket: Socket,
+    plug: Option<Plug>,
+    ear: Option<Ear>,
     began: Instant,
     boots: u32,
     sessions: u64,
@@ -373,6 +399,7 @@ impl<M: Model> Engine<M> {
         mut self,
         mut inbox: mpsc::Receiver<(Act<M::Act>, oneshot::Sender<()>)>,
         show: watch::Sender<M::View>,
+        mut eye: Option<Eye<M::View>>,
     ) {
         let mut buffer = [0; READ_AT_ONCE];
         loop {
@@ -389,7 +416,7 @@ impl<M: Model> Engine<M> {
                     self.device.handle_bytes(now, &heard);
                 }
                 // A pty that can't be read is as good as unplugged.
-                Woken::Bytes(Err(_)) => self.pty = None,
+                Woken::Bytes(Err(_)) => self.plug = None,
                 Woken::Time => {}
                 Woken::Ended => return,
             }
@@ -397,7 +424,12 @@ impl<M: Model> Engine<M> {
             let view = self.view();
             show.send_if_modified(|shown| {
                 let changed = *shown != view;
-                *shown = view;
+                if changed {
+                    if let Some(eye) = &mut eye {
+                        eye(&view);
+                    }
+                    *shown = view;
+                }
                 changed
             });
             if let Some(reply) = done {
@@ -420,8 +452,8 @@ impl<M: Model> Engine<M> {
             }
         };
         let bytes = async {
-            match &mut self.pty {
-                Some(pty) => pty.read(buffer).await,
+            match &mut self.plug {
+                Some(plug) => plug.read(buffer).await,
                 None => std::future::pending().await,
             }
         };
@@ -448,6 +480,7 @@ impl<M: Model> Engine<M> {
         self.model.run(&mut Link {
             now,
             device: &mut self.device,
+            ear: self.ear.as_mut(),
         });
         while let Some(event) = self.device.poll_event() {
             self.take(now, event);
@@ -456,10 +489,10 @@ impl<M: Model> Engine<M> {
         while self.device.poll_transmit(&mut frames) {}
         self.line.say(now, &frames);
         let arrived = self.line.arrived(now);
-        if let Some(pty) = &self.pty
+        if let Some(plug) = &mut self.plug
             && !arrived.is_empty()
         {
-            pty.write(&arrived);
+            plug.write(&arrived);
         }
     }
 
@@ -467,6 +500,7 @@ impl<M: Model> Engine<M> {
         let mut link = Link {
             now,
             device: &mut self.device,
+            ear: self.ear.as_mut(),
         };
         match event {
             DeviceEvent::Greeted { .. } => self.sessions += 1,
@@ -498,13 +532,14 @@ impl<M: Model> Engine<M> {
         let mut link = Link {
             now,
             device: &mut self.device,
+            ear: self.ear.as_mut(),
         };
         match act {
             Act::Own(act) => self.model.act(&mut link, act),
-            Act::Common(Common::Unplug) => self.pty = None,
+            Act::Common(Common::Unplug) => self.plug = None,
             Act::Common(Common::Replug) => {
-                if self.pty.is_none() {
-                    self.pty = Pty::plug_in(&self.setup.link).ok();
+                if self.plug.is_none() {
+                    self.plug = self.socket.plug_in(&self.setup.link).ok();
                 }
             }
             Act::Common(Common::Faults(faults)) => self.line.faults = faults,
@@ -545,7 +580,7 @@ impl<M: Model> Engine<M> {
     fn view(&self) -> M::View {
         let counters = self.device.counters();
         self.model.view(LineView {
-            plugged: self.pty.is_some(),
+            plugged: self.plug.is_some(),
             hearing: if self.device.has_session() {
                 Hearing::Session
             } else {

@@ -1,6 +1,7 @@
 //! Simulated lamps: the layout's, or two-up's result lights.
 
 use super::engine::{self, Handle, LineView, Link, Model, Setup};
+use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{DeviceKind, LampStatus, Sensing, from_device, to_device};
 use std::collections::BTreeSet;
@@ -81,6 +82,11 @@ impl Lamps {
     /// When the pty or its symlink can't be made.
     pub fn start(setup: Setup, lamps: LampsSetup) -> io::Result<Lamps> {
         engine::start(setup, LampsModel::new(lamps))
+    }
+
+    /// Starts it in a place.
+    pub(super) fn start_at(place: Place<LampsView>, setup: Setup, lamps: LampsSetup) -> io::Result<Lamps> {
+        engine::start_at(place, setup, LampsModel::new(lamps))
     }
 
     /// Breaks or mends a lamp.
@@ -244,7 +250,7 @@ impl Model for LampsModel {
 }
 
 /// Bit n is byte n/8, bit n%8.
-fn pack(lamps: &BTreeSet<u32>) -> Vec<u8> {
+pub(super) fn pack(lamps: &BTreeSet<u32>) -> Vec<u8> {
     let mut bytes = Vec::new();
     for lamp in lamps {
         let at = usize::try_from(lamp / 8).unwrap_or(0);

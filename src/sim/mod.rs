@@ -27,6 +27,7 @@ mod engine;
 pub mod faults;
 mod lamps;
 mod line;
+mod plug;
 mod pty;
 mod terminal;
 mod tumbler;

@@ -2,6 +2,7 @@
 
 use super::Chance;
 use super::engine::{self, Handle, Hearing, LineView, Link, Model, Setup};
+use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{
     Contact, ContactState, DeviceFault, DeviceKind, EntryPressed, FaultState, Key, KeyPressed, Level, Readout,
@@ -102,6 +103,11 @@ impl Terminal {
     /// When the pty or its symlink can't be made.
     pub fn start(setup: Setup, terminal: TerminalSetup) -> io::Result<Terminal> {
         engine::start(setup, TerminalModel::new(terminal))
+    }
+
+    /// Starts it in a place.
+    pub(super) fn start_at(place: Place<TerminalView>, setup: Setup, terminal: TerminalSetup) -> io::Result<Terminal> {
+        engine::start_at(place, setup, TerminalModel::new(terminal))
     }
 
     /// Presses a key by its number (1 to 6; 16 to 27 those of two-up; 21 is NO_SPIN).
@@ -462,7 +468,7 @@ fn name(contact: Contact) -> &'static str {
 }
 
 /// One character a key.
-fn glyph(key: i32) -> char {
+pub(super) fn glyph(key: i32) -> char {
     match Key::try_from(key) {
         Ok(Key::NoSpin) => 'X',
         Ok(Key::Key1 | Key::Key2 | Key::Key3 | Key::Key4 | Key::Key5 | Key::Key6) => u32::try_from(key)

@@ -2,6 +2,7 @@
 
 use super::Chance;
 use super::engine::{self, Handle, LineView, Link, Model, Setup};
+use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{
     Cover, DeviceKind, DiceReading, Flatness, Kept, Motion, Seal, TumblerStatus, from_device, to_device,
@@ -118,6 +119,11 @@ impl Tumbler {
     /// When the pty or its symlink can't be made.
     pub fn start(setup: Setup, tumbler: TumblerSetup) -> io::Result<Tumbler> {
         engine::start(setup, TumblerModel::new(tumbler))
+    }
+
+    /// Starts it in a place.
+    pub(super) fn start_at(place: Place<TumblerView>, setup: Setup, tumbler: TumblerSetup) -> io::Result<Tumbler> {
+        engine::start_at(place, setup, TumblerModel::new(tumbler))
     }
 
     /// Spins so often, one after the other. While it is inhibited nothing happens.

@@ -1,7 +1,81 @@
 //! The deterministic simulation: the gateway's own code on a virtual clock, with simulated devices, storage and broker, and all faults from
 //! a seed. What an onlooker outside the gateway can see goes to a [`trace`], and independent checkers judge it.
+//!
+//! A seed's [`Plan`] says what happens; [`run`] lives through it. One thread, one virtual clock that jumps to whatever is due next, no
+//! file, no socket and no chance but the seed's: each seed twice gives the same trace. This is the one room of `sim` that knows the gateway and
+//! what it is made of, because it builds a world around it; the devices themselves still stand on the far side of the bytes.
 
+mod broker;
 pub mod check;
+mod devices;
+mod eyes;
+mod life;
+mod line;
+mod people;
+pub mod plan;
 pub mod planted;
 pub mod shrink;
+mod storage;
 pub mod trace;
+mod world;
+
+pub use plan::Plan;
+
+use std::cell::RefCell;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use trace::{Finding, Invariant, Outcome, Trace};
+
+thread_local! {
+    /// What panicked on this thread while it simulates; `None` while it doesn't.
+    static PANICS: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Panics that are kept of a seed: one says enough.
+const MOST_PANICS: usize = 4;
+
+/// Lives through a plan, and tells `trace` what is seen. A panic of the gateway's own code is a finding too.
+///
+/// # Errors
+/// When no runtime can be made.
+pub fn run(plan: &Plan, trace: Trace) -> io::Result<Outcome> {
+    keep_panics();
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_time()
+        .start_paused(true)
+        .build()?;
+    PANICS.set(Some(Vec::new()));
+    let lived = catch_unwind(AssertUnwindSafe(|| runtime.block_on(world::live(plan, trace))));
+    drop(runtime);
+    let panics = PANICS.take().unwrap_or_default();
+    let mut outcome = lived.unwrap_or_else(|_panic| Trace::new(Vec::new()).outcome());
+    outcome.findings.extend(panics.into_iter().map(|text| Finding {
+        invariant: Invariant::Sound,
+        at: outcome.lasted,
+        text,
+    }));
+    Ok(outcome)
+}
+
+/// Panics on a thread that simulates are kept for its seed and not printed.
+fn keep_panics() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            let kept = PANICS.with_borrow_mut(|panics| match panics {
+                Some(panics) => {
+                    if panics.len() < MOST_PANICS {
+                        panics.push(info.to_string());
+                    }
+                    true
+                }
+                None => false,
+            });
+            if !kept {
+                before(info);
+            }
+        }));
+    });
+}

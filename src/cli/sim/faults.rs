@@ -1,0 +1,244 @@
+//! `tablegate sim faults`: seeds of the deterministic simulation, many or one.
+
+use crate::cli::ending::{Failure, print};
+use crate::sim::faults::trace::{Outcome, Trace};
+use crate::sim::faults::{self, Plan, check};
+use clap::Args;
+use serde_json::json;
+use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Progress is said this often.
+const PROGRESS_EVERY: Duration = Duration::from_secs(2);
+/// Failing seeds that are printed; after as many the run ends.
+const MOST_FAILURES: usize = 10;
+/// The first seeds of a run are lived through twice, and their traces compared.
+const TWICE: u64 = 100;
+
+/// The gateway's own code on a virtual clock, with simulated devices, storage and broker, and faults drawn from seeds; independent
+/// checkers judge what can be seen of it.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  tablegate sim faults --seeds 100000 --jobs 2
+  tablegate sim faults --seed 4711
+
+Exit status 1 when a checker found something: the seed is printed, with what it found, and replays alone with --seed.")]
+pub struct Faults {
+    /// Live through so many seeds.
+    #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "seed")]
+    seeds: u64,
+    /// Begin with this seed.
+    #[arg(long, value_name = "SEED", default_value_t = 0, conflicts_with = "seed")]
+    from: u64,
+    /// Threads; each lives through other seeds.
+    #[arg(long, value_name = "J", default_value_t = 1, conflicts_with = "seed")]
+    jobs: u16,
+    /// Live through this seed alone and print its trace.
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
+    /// Leave these faults of the plan out (with --seed).
+    #[arg(long, value_name = "NUMBER", requires = "seed", value_delimiter = ',')]
+    without: Vec<usize>,
+    /// JSON instead of text.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What a run of many seeds adds up to.
+#[derive(Default)]
+struct Sum {
+    seeds: AtomicU64,
+    rounds: AtomicU64,
+    virtual_ms: AtomicU64,
+    failed: Mutex<Vec<(u64, String)>>,
+    enough: AtomicBool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// When a checker found something, or a seed gave two traces.
+pub fn run(args: &Faults) -> Result<(), Failure> {
+    match args.seed {
+        Some(seed) => one(args, seed),
+        None => many(args),
+    }
+}
+
+fn judged() -> Trace {
+    Trace::new(check::all())
+}
+
+fn one(args: &Faults, seed: u64) -> Result<(), Failure> {
+    let mut plan = Plan::drawn(seed);
+    let mut without = args.without.clone();
+    without.sort_unstable();
+    for fault in without.into_iter().rev() {
+        plan = plan.without(fault);
+    }
+    let json = args.json;
+    if !json {
+        print(&plan.to_string())?;
+    }
+    let trace = judged().printed(Box::new(move |line| {
+        let line = if json {
+            json!({ "seen": line }).to_string()
+        } else {
+            line.to_owned()
+        };
+        // Whoever reads has gone: the rest is of no use.
+        let _ = writeln!(std::io::stdout(), "{line}");
+    }));
+    let outcome = faults::run(&plan, trace)?;
+    if json {
+        print(&format!(
+            "{}\n",
+            json!({ "seed": seed, "hash": outcome.hash, "found": told(&outcome) })
+        ))?;
+    }
+    found(seed, &outcome)
+}
+
+fn told(outcome: &Outcome) -> Vec<String> {
+    outcome.findings.iter().map(ToString::to_string).collect()
+}
+
+fn found(seed: u64, outcome: &Outcome) -> Result<(), Failure> {
+    if outcome.findings.is_empty() {
+        return Ok(());
+    }
+    let findings = told(outcome).join("\n  ");
+    Err(Failure::failed(format!("seed {seed}:\n  {findings}")))
+}
+
+fn many(args: &Faults) -> Result<(), Failure> {
+    let sum = Sum::default();
+    let next = AtomicU64::new(args.from);
+    let end = args.from.saturating_add(args.seeds);
+    let began = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..args.jobs.max(1) {
+            scope.spawn(|| {
+                loop {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed >= end || sum.enough.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let again = seed - args.from < TWICE;
+                    live_through(seed, again, &sum);
+                }
+            });
+        }
+        if std::io::stderr().is_terminal() || args.seeds > 10_000 {
+            progress(&sum, args.seeds, began);
+        }
+    });
+    report(args, &sum, began.elapsed())
+}
+
+/// Says how far it is until it is done.
+fn progress(sum: &Sum, seeds: u64, began: Instant) {
+    let mut said = Instant::now();
+    while sum.seeds.load(Ordering::Relaxed) < seeds && !sum.enough.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(100));
+        if said.elapsed() < PROGRESS_EVERY {
+            continue;
+        }
+        said = Instant::now();
+        let done = sum.seeds.load(Ordering::Relaxed);
+        let failed = sum.failed.lock().unwrap_or_else(PoisonError::into_inner).len();
+        let rate = rate(done, began.elapsed());
+        let _ = writeln!(
+            std::io::stderr(),
+            "{done} of {seeds} seeds, {rate:.0} a second, {failed} failed"
+        );
+    }
+}
+
+fn live_through(seed: u64, again: bool, sum: &Sum) {
+    let plan = Plan::drawn(seed);
+    let failure = match faults::run(&plan, judged()) {
+        Err(error) => Some(format!("no runtime: {error}")),
+        Ok(outcome) => {
+            let lasted = u64::try_from(outcome.lasted.as_millis()).unwrap_or(u64::MAX);
+            sum.virtual_ms.fetch_add(lasted, Ordering::Relaxed);
+            sum.rounds.fetch_add(u64::from(plan.rounds) + 1, Ordering::Relaxed);
+            if !outcome.findings.is_empty() {
+                Some(told(&outcome).join("; "))
+            } else if again {
+                differs(&plan, &outcome)
+            } else {
+                None
+            }
+        }
+    };
+    if let Some(failure) = failure {
+        let mut failed = sum.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        failed.push((seed, failure));
+        if failed.len() >= MOST_FAILURES {
+            sum.enough.store(true, Ordering::Relaxed);
+        }
+    }
+    sum.seeds.fetch_add(1, Ordering::Relaxed);
+}
+
+/// The same seed again: another trace is a finding.
+fn differs(plan: &Plan, first: &Outcome) -> Option<String> {
+    let second = match faults::run(plan, judged()) {
+        Ok(second) => second,
+        Err(error) => return Some(format!("no runtime: {error}")),
+    };
+    (second.hash != first.hash).then(|| {
+        format!(
+            "not deterministic: {} things seen and trace {:016x}, then {} and {:016x}",
+            first.seen, first.hash, second.seen, second.hash
+        )
+    })
+}
+
+fn report(args: &Faults, sum: &Sum, took: Duration) -> Result<(), Failure> {
+    let seeds = sum.seeds.load(Ordering::Relaxed);
+    let rounds = sum.rounds.load(Ordering::Relaxed);
+    let hours = Duration::from_millis(sum.virtual_ms.load(Ordering::Relaxed)).as_secs_f64() / 3600.0;
+    let mut failed = sum.failed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    failed.sort();
+    if args.json {
+        let failures: Vec<_> = failed
+            .iter()
+            .map(|(seed, found)| json!({ "seed": seed, "found": found }))
+            .collect();
+        print(&format!(
+            "{}\n",
+            json!({
+                "from": args.from, "seeds": seeds, "rounds": rounds, "simulated_hours": hours,
+                "seconds": took.as_secs_f64(), "failed": failures,
+            })
+        ))?;
+    } else {
+        print(&format!(
+            "{seeds} seeds from {}, {rounds} rounds, {hours:.1} simulated hours in {:.1} s: {:.0} seeds and {:.0} rounds a second\n",
+            args.from,
+            took.as_secs_f64(),
+            rate(seeds, took),
+            rate(rounds, took),
+        ))?;
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = failed
+        .iter()
+        .map(|(seed, found)| {
+            format!("seed {seed}: {found}\n  again, with its trace: tablegate sim faults --seed {seed}")
+        })
+        .collect();
+    Err(Failure::failed(lines.join("\n")))
+}
+
+fn rate(count: u64, took: Duration) -> f64 {
+    let count = u32::try_from(count).map_or(f64::from(u32::MAX), f64::from);
+    count / took.as_secs_f64().max(0.001)
+}
