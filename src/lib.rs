@@ -49,6 +49,7 @@
 //! | [`config`] | what the file may say, and what the program may rely on | running tasks |
 //! | [`cli`] | one file per command | - |
 //! | `sim` | simulated devices behind ptys, scripted dealers, the demo's broker (features `sim`, `demo`) | gateway, device |
+//! | `sim::faults` | the deterministic simulation: a world around the gateway on a virtual clock, faults from seeds, judges | how people reach it |
 //!
 //! # Invariants
 //!

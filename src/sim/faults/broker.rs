@@ -24,6 +24,8 @@ use tokio::time::Instant;
 
 /// A packet takes up to this long each way.
 const NETWORK_MS: usize = 3;
+/// An acknowledgement out of its order is up to this late.
+const REORDERED_MS: usize = 300;
 /// A client notices within this that a broker says nothing any more.
 const SILENCE_NOTICED_AFTER: Duration = Duration::from_secs(15);
 /// As many publishes as the broker takes before the first is acknowledged.
@@ -96,6 +98,8 @@ struct Client {
     will: Option<(String, Bytes)>,
     topics: BTreeSet<String>,
     standing: Standing,
+    /// When the newest acknowledgement leaves.
+    acknowledged: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -340,8 +344,7 @@ impl Broker {
         }
         let copies = if inner.chance.hits(inner.manners.repeats) { 2 } else { 1 };
         for _ in 0..copies {
-            let late = if inner.manners.reorders { 300 } else { NETWORK_MS };
-            let at = inner.later(late);
+            let at = inner.acknowledges_at(connection);
             let answered = Answered { publish, answer };
             inner.put(
                 at,
@@ -445,6 +448,21 @@ impl Inner {
         Instant::now() + Duration::from_millis(ms)
     }
 
+    /// When the next acknowledgement leaves: in the order of the publishes, as the standard wants it, unless the broker has other manners.
+    fn acknowledges_at(&mut self, connection: Connection) -> Instant {
+        if self.manners.reorders {
+            return self.later(REORDERED_MS);
+        }
+        let at = self.later(NETWORK_MS);
+        match self.clients.get_mut(&connection) {
+            Some(client) => {
+                client.acknowledged = at.max(client.acknowledged);
+                client.acknowledged
+            }
+            None => at,
+        }
+    }
+
     /// Nothing more comes of this connection.
     fn ended(&mut self, connection: Connection) {
         self.deeds.retain(|_, deed| match deed {
@@ -497,6 +515,7 @@ impl Brokers for Ways {
                     will: will.map(|(topic, payload)| (topic, Bytes::from(payload))),
                     topics: BTreeSet::new(),
                     standing: Standing::Knocking,
+                    acknowledged: Instant::now(),
                 },
             );
             let at = inner.later(NETWORK_MS);
