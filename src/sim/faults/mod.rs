@@ -20,11 +20,12 @@ pub mod trace;
 mod world;
 
 pub use plan::Plan;
+pub use world::Around;
 
 use std::cell::RefCell;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use trace::{Finding, Invariant, Outcome, Trace};
 
 thread_local! {
@@ -40,13 +41,21 @@ const MOST_PANICS: usize = 4;
 /// # Errors
 /// When no runtime can be made.
 pub fn run(plan: &Plan, trace: Trace) -> io::Result<Outcome> {
+    run_around(plan, trace, Arc::new(|outside| outside))
+}
+
+/// The same, with something between the world and the gateway.
+///
+/// # Errors
+/// When no runtime can be made.
+pub fn run_around(plan: &Plan, trace: Trace, around: Around) -> io::Result<Outcome> {
     keep_panics();
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .start_paused(true)
         .build()?;
     PANICS.set(Some(Vec::new()));
-    let lived = catch_unwind(AssertUnwindSafe(|| runtime.block_on(world::live(plan, trace))));
+    let lived = catch_unwind(AssertUnwindSafe(|| runtime.block_on(world::live(plan, trace, around))));
     drop(runtime);
     let panics = PANICS.take().unwrap_or_default();
     let mut outcome = lived.unwrap_or_else(|_panic| Trace::new(Vec::new()).outcome());

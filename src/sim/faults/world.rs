@@ -11,12 +11,14 @@ use super::plan::{Fault, Game, Plan, What};
 use super::storage::{Disk, Left, Manners};
 use super::trace::{Ending, Outcome, Seen, Trace};
 use crate::device::{LinkState, PortConfig, Ports};
-use crate::gateway::{ClockSource, Found, GatewayConfig, Handle, Outside, Rooms, Running, Synchronisation, start_in};
+use crate::gateway::{
+    ApprovalFile, ClockSource, Found, GatewayConfig, Handle, Outside, Rooms, Running, Said, Synchronisation, start_in,
+};
 use crate::journal::{Begin, JournalConfig, OpenError, Owner, RETENTION_MIN};
 use crate::sim::Faults;
-use crate::table::TableConfig;
 use crate::table::event::TableState;
 use crate::table::input::DeviceKind;
+use crate::table::{Approval, TableConfig};
 use crate::time::{Clock, Timestamp, Uptime};
 use crate::uplink::{BrokerAddress, Brokers, Transport, UplinkConfig, UplinkState};
 use crate::wire::session::TumblerBuild;
@@ -43,6 +45,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The gateway stops within this.
 const STOPS_WITHIN: Duration = Duration::from_secs(60);
 
+/// Puts something between the world and the gateway.
+pub type Around = Arc<dyn Fn(Arc<dyn Outside>) -> Arc<dyn Outside> + Send + Sync>;
+
 /// Everything in the world that faults can reach.
 struct World {
     eyes: Eyes,
@@ -60,10 +65,11 @@ struct World {
     away: Mutex<Duration>,
     game: Game,
     seed: u64,
+    around: Around,
 }
 
 /// Lives through the plan; the answer is what was seen.
-pub(super) async fn live(plan: &Plan, trace: Trace) -> Outcome {
+pub(super) async fn live(plan: &Plan, trace: Trace, around: Around) -> Outcome {
     let eyes = Eyes::new(trace);
     let (game, style, layout) = plan.game.words();
     eyes.see(&Seen::Began { game, style, layout });
@@ -83,6 +89,7 @@ pub(super) async fn live(plan: &Plan, trace: Trace) -> Outcome {
         away: Mutex::new(Duration::ZERO),
         game: plan.game,
         seed: plan.seed,
+        around,
         eyes,
     });
     tokio::spawn(Arc::clone(&world).tell_states());
@@ -150,7 +157,7 @@ impl World {
         let started = tokio::select! {
             biased;
             () = life.died() => return Ending::Crashed,
-            started = start_in(outside, self.config(), self.rooms()) => started,
+            started = start_in((self.around)(outside), self.config(), self.rooms()) => started,
         };
         let Ok(mut running) = started else {
             return Ending::Died;
@@ -184,10 +191,15 @@ impl World {
             table: "SIM-01".to_owned(),
             game: TableConfig {
                 game: self.game.config(),
-                approved_serials: None,
+                approval: Approval::default(),
             },
             clock: ClockSource::Timesyncd,
             config_sha256: [0; 32],
+            config_text: String::new(),
+            approval: ApprovalFile {
+                path: PathBuf::from("/simulated/approved"),
+                said: Said::Nothing,
+            },
         }
     }
 
