@@ -94,11 +94,12 @@ impl People {
         self.care = Care::Great;
         let until = Instant::now() + LONGEST_ROUND.saturating_mul(2);
         while Instant::now() < until {
-            let ready = self.look().is_some_and(|look| {
-                let between = look.round == 0 || self.game == Game::TaiSaiB && look.phase == "betting";
-                look.mode == "open" && between && look.held.is_none() && !look.locked
-            });
-            if ready {
+            if let Some(look) = self.look()
+                && self.is_ready(&look)
+            {
+                // The round that comes is the one that counts.
+                self.seen = Some((look, Instant::now()));
+                self.tries = 0;
                 break;
             }
             self.turn().await;
@@ -109,6 +110,15 @@ impl People {
         while self.ended < enough && Instant::now() < until {
             self.turn().await;
         }
+    }
+
+    /// Nothing holds the next round back. Where the end of a round opens the next, bets are open.
+    fn is_ready(&self, look: &Look) -> bool {
+        let between = match self.game {
+            Game::TaiSaiA | Game::SicBoCovered => look.round == 0,
+            Game::TaiSaiB | Game::SicBoOpen => look.phase == "betting",
+        };
+        look.mode == "open" && between && look.held.is_none() && !look.locked
     }
 
     fn handle(&self) -> Option<Handle> {
@@ -175,7 +185,12 @@ impl People {
         if look.held.is_some() || look.freezes {
             return self.decide(&look).await;
         }
-        if look.locked && look.round == 0 {
+        if look.locked && (look.round == 0 || look.phase == "betting") && self.chance.hits(40) {
+            if self.chance.hits(20) {
+                let serial_number = format!("SIM-{}", 1 + self.chance.below(3));
+                self.command(OperatorAct::AcceptDevice { serial_number }).await;
+                return;
+            }
             let procedure = "rectified".to_owned();
             self.command(OperatorAct::Unlock { procedure }).await;
             return;

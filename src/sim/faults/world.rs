@@ -21,6 +21,7 @@ use crate::table::input::DeviceKind;
 use crate::table::{Approval, TableConfig};
 use crate::time::{Clock, Timestamp, Uptime};
 use crate::uplink::{BrokerAddress, Brokers, Transport, UplinkConfig, UplinkState};
+use crate::wire::message::Cover;
 use crate::wire::session::TumblerBuild;
 use std::future::Future;
 use std::path::PathBuf;
@@ -76,6 +77,10 @@ pub(super) async fn live(plan: &Plan, trace: Trace, around: Around) -> Outcome {
     let Ok(devices) = Devices::start(&eyes, plan.game.fitting(plan.seed), plan.seed) else {
         return eyes.outcome();
     };
+    if let (Game::SicBoOpen, Some(tumbler)) = (plan.game, &devices.tumbler) {
+        // It has none.
+        tumbler.cover(Cover::Off).await;
+    }
     let broker = Arc::new(Broker::new(eyes.clone(), plan.seed ^ 0xb0));
     tokio::spawn(Arc::clone(&broker).run());
     let world = Arc::new(World {
