@@ -201,6 +201,7 @@ impl World {
             clock: ClockSource::Timesyncd,
             config_sha256: [0; 32],
             config_text: String::new(),
+            signer: None,
             approval: ApprovalFile {
                 path: PathBuf::from("/simulated/approved"),
                 said: Said::Nothing,
