@@ -17,6 +17,7 @@ pub mod log;
 pub mod open;
 pub mod pages;
 pub mod picture;
+pub mod ports;
 pub mod recall;
 pub mod round;
 pub mod rules;
@@ -54,6 +55,7 @@ enum Command {
     /// How well each device's line works: identity, link, frames, errors, repeats, round-trip times.
     #[command(after_help = "Example:\n  tablegate devices --instance TS-07")]
     Devices(devices::Devices),
+    Ports(ports::Ports),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
@@ -114,6 +116,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
         Command::Devices(args) => devices::run(&args),
+        Command::Ports(args) => ports::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

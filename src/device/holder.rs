@@ -150,7 +150,7 @@ fn pty_number(target: &Path) -> Option<u32> {
 }
 
 /// A process may call itself anything; it must not command a technician's terminal.
-fn printable(name: &str) -> String {
+pub(super) fn printable(name: &str) -> String {
     name.chars()
         .map(|c| if c.is_ascii_graphic() || c == ' ' { c } else { '?' })
         .collect()
@@ -193,6 +193,17 @@ impl Access {
                 group: group_name(Gid::from_raw(metadata.gid())),
                 mode: metadata.permissions().mode() & 0o7777,
             }),
+        }
+    }
+}
+
+impl Access {
+    /// Owner, group and mode of the port, for a list; nothing of what to do.
+    #[must_use]
+    pub fn whose(&self) -> String {
+        match &self.port {
+            Some(port) => format!("{}:{} with mode {:04o}", port.owner, port.group, port.mode),
+            None => "a folder on the way to it may not be looked into".to_owned(),
         }
     }
 }

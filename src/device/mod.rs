@@ -4,7 +4,9 @@
 mod back_off;
 mod flood;
 mod holder;
+mod identify;
 mod link;
+mod listing;
 mod outside;
 mod port;
 mod report;
@@ -22,6 +24,8 @@ use crate::time::Clock;
 
 pub use crate::wire::session::TumblerBuild;
 pub use holder::Holders;
+pub use identify::{ANSWERS_WITHIN, Answered, identify};
+pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};
 pub use outside::{Answer, OpenPort, Ports, SerialPorts, Task};
 pub use port::{Leads, Moved, OpenError};
 pub use report::{Counts, Identity, Kind, LinkReport, LinkState, RoundTrip};
