@@ -1,6 +1,7 @@
 //! What goes over a control socket, one JSON document a line. Closed sets stay closed: what isn't known here is refused.
 
 use super::two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName, invalid_reason};
+use super::wording::complaint;
 use crate::gateway::View;
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
 use crate::table::incident::IncidentCause;
@@ -23,6 +24,16 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+}
+
+impl Request {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// What is wrong with it, for whoever wrote it.
+    pub fn read(line: &str) -> Result<Request, String> {
+        serde_json::from_str(line).map_err(|_| complaint(line))
+    }
 }
 
 /// What the daemon answers.

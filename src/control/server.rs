@@ -3,7 +3,6 @@
 use super::message::{Act, ActError, Answer, Request};
 use super::peer::Peer;
 use super::socket::{BindError, ControlConfig, Listening};
-use super::wording::complaint;
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
 use crate::gateway::{Handle, Refusal};
 use crate::table::input::{OperatorAct, Person, Role};
@@ -120,7 +119,7 @@ enum Acted {
 
 async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut Acted) {
     while let Ok(Some(line)) = tokio::time::timeout(SILENT_CLIENT, lines.next()).await {
-        let asked = line.map(|line| serde_json::from_str(&line).map_err(|_| complaint(&line)));
+        let asked = line.map(|line| Request::read(&line));
         let answer = match asked {
             Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
             Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,

@@ -19,8 +19,10 @@ use std::sync::Arc;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::table::indicators::{DeviceCommand, LampPicture, Readout, TumblerWish};
-use crate::table::input::{Arrival, DeviceKind};
-use crate::time::Clock;
+use crate::table::input::{Arrival, DeviceKind, Input};
+use crate::time::{Clock, Uptime};
+use crate::wire::message::from_device;
+use crate::wire::session::Age;
 
 pub use crate::wire::session::TumblerBuild;
 pub use holder::Holders;
@@ -59,6 +61,13 @@ pub enum Wish {
     Terminal(Readout),
     /// For lamps or lights.
     Lamps(LampPicture),
+}
+
+/// What a message means to the table when it comes from a device that was just greeted and whose clock isn't related to ours yet;
+/// `None`: nothing. A port's task knows more; this is for whoever tries messages.
+#[must_use]
+pub fn meaning(kind: DeviceKind, body: from_device::Body, happened: Option<Uptime>) -> Option<Input> {
+    translate::Memory::default().message(kind, body, happened, Age::Fresh, &|_| None)
 }
 
 /// The gateway's end of a port's task. Dropping it stops the task and closes the port.
