@@ -9,8 +9,11 @@
 
 mod uplink_support;
 
+use prost::Message;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use tablegate::signing::Signer;
+use tablegate::table::event::{Body, CheckpointRecorded, Event, TableCheckpoint};
 use tablegate::uplink::{broker, delivery, pace, requests, topic};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
@@ -155,4 +158,60 @@ async fn the_python_subscriber_of_the_page_decodes_events() {
         assert!(last == 0 || seqno == last + 1, "{line} after {last}");
         last = seqno;
     }
+}
+
+/// A key that OpenSSL made, and its public half.
+const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIMD1g/p46gV3HXk+7d0MKIGjMrIlteUN+DaX8NAVUO8X\n-----END PRIVATE KEY-----\n";
+const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA+Zw9p68ofwHb8rle867fnoccN6KZfqUIl9Dw3nXc5i8=\n-----END PUBLIC KEY-----\n";
+
+#[tokio::test]
+#[ignore = "needs openssl and Python with protobuf, grpcio-tools: tests/all runs it"]
+async fn the_python_program_of_the_page_verifies_a_signature() {
+    let directory = tempfile::tempdir().unwrap();
+    let home = directory.path();
+    std::fs::write(home.join("checkpoint.proto"), block("proto", "Checkpoint")).unwrap();
+    let compile = ["-m", "grpc_tools.protoc", "-I.", "--python_out=.", "checkpoint.proto"];
+    run(&python(), &compile, home).await;
+    std::fs::write(home.join("verify.py"), block("python", "checkpoint_pb2")).unwrap();
+    std::fs::write(home.join("public.pem"), PUBLIC).unwrap();
+    let signer = Signer::from_pem(PRIVATE).unwrap();
+    let verified = async |change: fn(&mut Event, &mut CheckpointRecorded)| {
+        let mut checkpoint = CheckpointRecorded {
+            through_seqno: 4711,
+            sha256: vec![7; 32],
+            state: Some(TableCheckpoint {
+                last_round_id: 17,
+                ..TableCheckpoint::default()
+            }),
+            ..CheckpointRecorded::default()
+        };
+        let mut event = Event {
+            journal_id: "0d3b9f6e-5f1c-4b38-8f7e-2f6f3c1a9b10".to_owned(),
+            seqno: 4712,
+            ..Event::default()
+        };
+        signer.sign(&event.journal_id, &mut checkpoint);
+        change(&mut event, &mut checkpoint);
+        event.body = Some(Body::CheckpointRecorded(checkpoint));
+        std::fs::write(home.join("event"), event.encode_to_vec()).unwrap();
+        let program = ["verify.py", "event", "public.pem"];
+        let ended = Command::new(python())
+            .args(program)
+            .current_dir(home)
+            .output()
+            .await
+            .unwrap();
+        let out = String::from_utf8_lossy(&ended.stdout).into_owned();
+        assert!(
+            out.starts_with(signer.key_id()),
+            "{out}{}",
+            String::from_utf8_lossy(&ended.stderr)
+        );
+        ended.status.success()
+    };
+    assert!(verified(|_, _| {}).await);
+    assert!(!verified(|event, _| event.journal_id.push('0')).await);
+    assert!(!verified(|_, checkpoint| checkpoint.through_seqno += 1).await);
+    assert!(!verified(|_, checkpoint| checkpoint.sha256[0] ^= 1).await);
+    assert!(!verified(|_, checkpoint| checkpoint.state.as_mut().unwrap().last_round_id += 1).await);
 }
