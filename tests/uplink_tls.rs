@@ -1,4 +1,5 @@
-//! TLS 1.3 with client certificates and the ACL, as docs/floor-integration.md has them, through a real mosquitto.
+//! Certificates through a real mosquitto with the shipped files: what is wrong with whose is told in words, what expires is told in
+//! time, and what is renewed is used without a restart.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,159 +8,360 @@
     missing_docs
 )]
 
+mod daemon_support;
 mod uplink_support;
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use daemon_support::Scene;
+use prost::Message;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::Stdio;
+use tablegate::table::event::{Body, Status};
 use tablegate::table::input::Condition;
-use tablegate::uplink::{ClientIdentity, Notice, TlsFiles, UplinkState};
-use uplink_support::memory::{Memory, Plan};
+use tablegate::uplink::{Notice, TlsFiles, UplinkState};
+use tokio::process::Command;
+use uplink_support::floor_broker::{certificates, files, floor_of, start, texts};
+use uplink_support::memory::{Memory, PREFIX, Plan, Rig};
 use uplink_support::mosquitto::Mosquitto;
+use uplink_support::subscriber::Subscriber;
 use uplink_support::{report_is, within};
 
-const PAGE: &str = include_str!("../docs/floor-integration.md");
+const EXPIRED: [(&str, &str); 2] = [("FROM", "20250101000000Z"), ("TO", "20250201000000Z")];
+const NOT_YET: [(&str, &str); 2] = [("FROM", "20480101000000Z"), ("TO", "20490101000000Z")];
 
-fn block(with: &str) -> &'static str {
-    let blocks = PAGE
-        .split("```text\n")
-        .skip(1)
-        .map(|rest| rest.split("\n```").next().unwrap());
-    blocks
-        .into_iter()
-        .find(|block| block.contains(with))
-        .expect("the page has such a block")
+fn secure(broker: &Mosquitto) -> String {
+    format!("mqtts://localhost:{}", broker.port)
 }
 
-fn openssl(directory: &Path, arguments: &str) {
-    let ended = Command::new("openssl")
-        .args(arguments.split_whitespace())
-        .current_dir(directory)
-        .output();
-    let ended = ended.unwrap_or_else(|error| panic!("needs openssl ({error}): run tests/all"));
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+fn table(broker: &Mosquitto, files: TlsFiles) -> Rig {
+    Plan::new(Memory::with_events("j", 5), &secure(broker)).start_with(Some(files))
 }
 
-/// A certificate for this common name, signed by the authority `ca`.
-fn certificate(directory: &Path, name: &str, ca: &str) {
-    std::fs::write(directory.join("ext"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n").unwrap();
-    openssl(
-        directory,
-        &format!(
-            "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout {name}.key -out {name}.csr -subj /CN={name}"
-        ),
-    );
-    openssl(
-        directory,
-        &format!(
-            "x509 -req -in {name}.csr -CA {ca}.pem -CAkey {ca}.key -CAcreateserial -days 2 -extfile ext -out {name}.pem"
-        ),
-    );
-}
-
-fn authority(directory: &Path, name: &str) {
-    openssl(
-        directory,
-        &format!(
-            "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout {name}.key -out {name}.pem -days 2 -subj /CN={name}"
-        ),
-    );
-}
-
-/// The broker of the page, with these certificates.
-fn broker(directory: &Path) -> Mosquitto {
-    std::fs::write(directory.join("acl"), block("pattern write")).unwrap();
-    let replaced = |line: &str| {
-        let at = |file: &str| directory.join(file).display().to_string();
-        match line.split_whitespace().next() {
-            Some("listener" | "persistence") => String::new(),
-            Some("cafile") => format!("cafile {}", at("ca.pem")),
-            Some("certfile") => format!("certfile {}", at("broker.pem")),
-            Some("keyfile") => format!("keyfile {}", at("broker.key")),
-            Some("acl_file") => format!("acl_file {}", at("acl")),
-            _ => line.to_owned(),
+/// The next notice of a condition whose text has these words.
+async fn told(rig: &mut Rig, wanted: Condition, words: &[&str]) -> (String, bool) {
+    let mut heard = Vec::new();
+    let found = async {
+        loop {
+            let Some(notice) = rig.notices.recv().await else {
+                panic!("the uplink ended")
+            };
+            if let Notice::Condition {
+                condition,
+                text,
+                standing,
+            } = notice
+                && condition == wanted
+            {
+                heard.push(text.clone());
+                if words.iter().all(|word| text.contains(word)) {
+                    return (text, standing);
+                }
+            }
         }
     };
-    let settings: Vec<String> = block("require_certificate").lines().map(replaced).collect();
-    Mosquitto::start_with(&settings.join("\n"))
+    match tokio::time::timeout(uplink_support::PATIENCE, found).await {
+        Ok(found) => found,
+        Err(_) => panic!("{wanted:?} with {words:?} was not told; {heard:?} was"),
+    }
 }
 
-fn plan(directory: &Path, broker: &Mosquitto, name: &str, ca: &str) -> (Plan, TlsFiles) {
-    let file = |name: String| -> PathBuf { directory.join(name) };
-    let plan = Plan::new(
-        Memory::with_events("j", 5),
-        &format!("mqtts://localhost:{}", broker.port),
-    );
-    let files = TlsFiles {
-        ca: file(format!("{ca}.pem")),
-        identity: Some(ClientIdentity {
-            certificate: file(format!("{name}.pem")),
-            key: file(format!("{name}.key")),
-        }),
-    };
-    (plan, files)
+async fn refused(broker: &Mosquitto, files: TlsFiles, words: &[&str]) {
+    let mut rig = table(broker, files);
+    let (text, standing) = told(&mut rig, Condition::CertificateRefused, words).await;
+    assert!(standing && text.starts_with("mqtts://localhost:"), "{text}");
+    for insides in ["AlertReceived", "InvalidCertificate", "Error", "os error", "{"] {
+        assert!(!text.contains(insides), "{text}");
+    }
+    let report = rig.uplink.report.borrow().clone();
+    assert!(report.failures > 0 && report.state != UplinkState::Online, "{report:?}");
+    assert_eq!(rig.memory.ledger.cursor(), 0, "nothing was delivered");
+    rig.uplink.stop().await;
 }
 
 #[tokio::test]
 #[ignore = "needs mosquitto and openssl: tests/all runs it"]
-async fn a_table_with_its_certificate_delivers_and_one_with_anothers_is_refused_by_name() {
-    let home = tempfile::tempdir().unwrap();
+async fn what_is_wrong_with_the_brokers_certificate_is_named() {
+    let home = floor_of(&["TS-07"]);
     let home = home.path();
-    for name in ["ca", "stranger"] {
-        authority(home, name);
+    for (name, host, dates) in [
+        ("elsewhere", "broker.elsewhere", &[][..]),
+        ("expired", "localhost", &EXPIRED[..]),
+        ("future", "localhost", &NOT_YET[..]),
+    ] {
+        certificates(home, &["broker", host], dates);
+        for end in ["key", "pem"] {
+            std::fs::rename(home.join(format!("{host}.{end}")), home.join(format!("{name}.{end}"))).unwrap();
+        }
     }
-    for name in ["broker", "TS-07", "TS-08"] {
-        certificate(home, name, "ca");
-    }
-    let broker = broker(home);
+    certificates(home, &["broker", "localhost"], &[]);
+    let stranger = floor_of(&[]);
+    let own = || files(home, "TS-07");
+    let strangers = TlsFiles {
+        ca: stranger.path().join("ca.pem"),
+        ..own()
+    };
 
-    let (own, files) = plan(home, &broker, "TS-07", "ca");
-    let rig = own.start_with(Some(files));
+    let broker = start(home, "localhost", &[]);
+    let ca = strangers.ca.display().to_string();
+    let issuer = "was signed by CN=tablegate floor authority, which is no authority in";
+    refused(
+        &broker,
+        strangers,
+        &["the broker's certificate (CN=localhost, valid to 20", issuer, &ca],
+    )
+    .await;
+
+    let broker = start(home, "elsewhere", &[]);
+    refused(
+        &broker,
+        own(),
+        &["(CN=broker.elsewhere, ", "is not for localhost", "broker.elsewhere"],
+    )
+    .await;
+
+    let broker = start(home, "expired", &[]);
+    let end = "valid to 2025-02-01 00:00 UTC";
+    refused(
+        &broker,
+        own(),
+        &["the broker's certificate (CN=localhost", end, "has expired", "clock"],
+    )
+    .await;
+
+    let broker = start(home, "future", &[]);
+    refused(
+        &broker,
+        own(),
+        &["the broker's certificate (", "not valid before 2048-01-01", "clock"],
+    )
+    .await;
+
+    // Mosquitto can't be kept from TLS 1.3; a broker of yesterday can't do more than 1.2.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let old = Command::new("openssl")
+        .args([
+            "s_server",
+            "-quiet",
+            "-tls1_2",
+            "-cert",
+            "localhost.pem",
+            "-key",
+            "localhost.key",
+            "-accept",
+        ])
+        .arg(format!("127.0.0.1:{port}"))
+        .current_dir(home)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut rig = Plan::new(Memory::with_events("j", 5), &format!("mqtts://localhost:{port}")).start_with(Some(own()));
+    told(
+        &mut rig,
+        Condition::CertificateRefused,
+        &["speaks no TLS 1.3, and nothing older is used"],
+    )
+    .await;
+    drop(old);
+}
+
+#[tokio::test]
+#[ignore = "needs mosquitto and openssl: tests/all runs it"]
+async fn what_is_wrong_with_the_tables_certificate_is_named_with_its_file() {
+    let home = floor_of(&["TS-07", "TS-08", "revoked"]);
+    let home = home.path();
+    certificates(home, &["client", "expired"], &EXPIRED);
+    certificates(home, &["client", "future"], &NOT_YET);
+    certificates(home, &["revoke", "revoked"], &[]);
+    let stranger = floor_of(&["TS-07"]);
+    let broker = start(home, "localhost", &[]);
+    let at = |name: &str| home.join(name).display().to_string();
+
+    let mut pair = files(home, "TS-07");
+    pair.identity.as_mut().unwrap().key = home.join("TS-08.key");
+    let words = [
+        "the key in",
+        &at("TS-08.key"),
+        "does not belong",
+        "(CN=TS-07, valid to 20",
+        &at("TS-07.pem"),
+    ];
+    refused(&broker, pair, &words).await;
+
+    let mut absent = files(home, "TS-07");
+    absent.identity.as_mut().unwrap().certificate = home.join("nowhere.pem");
+    let mut rig = table(&broker, absent);
+    told(&mut rig, Condition::CertificateRefused, &["nowhere.pem can't be read"]).await;
+
+    let mut empty = files(home, "TS-07");
+    empty.ca = home.join("index.txt.attr");
+    refused(&broker, empty, &["index.txt.attr can't be used: no certificate in it"]).await;
+
+    let whose = |name: &str| format!("the broker refuses the table's certificate (CN={name}, valid to");
+    let expired = "it has expired; it expired on 2025-02-01";
+    refused(
+        &broker,
+        files(home, "expired"),
+        &[&whose("expired"), &at("expired.pem"), expired],
+    )
+    .await;
+    refused(
+        &broker,
+        files(home, "future"),
+        &[&whose("future"), "it is not valid before 2048-01-01"],
+    )
+    .await;
+    refused(
+        &broker,
+        files(home, "revoked"),
+        &[&whose("revoked"), "it has been revoked"],
+    )
+    .await;
+    let mut other = files(home, "TS-07");
+    other.identity = files(stranger.path(), "TS-07").identity;
+    refused(
+        &broker,
+        other,
+        &[&whose("TS-07"), "does not know the authority that signed it"],
+    )
+    .await;
+    let mut none = files(home, "TS-07");
+    none.identity = None;
+    refused(
+        &broker,
+        none,
+        &["asks for a certificate of the table", "mqtt.certificate"],
+    )
+    .await;
+
+    // And with its own, everything is delivered.
+    let rig = table(&broker, files(home, "TS-07"));
     let mut report = rig.uplink.report.clone();
     let report = report_is(&mut report, "delivered", |report| report.cursor == 5).await;
     assert_eq!((report.failures, report.state), (0, UplinkState::Online));
     rig.uplink.stop().await;
+}
 
-    let (others, files) = plan(home, &broker, "TS-08", "ca");
-    let mut rig = others.start_with(Some(files));
-    loop {
-        let notice = within("a notice", rig.notices.recv()).await.unwrap();
-        if let Notice::Condition {
-            condition: Condition::BrokerRefuses,
-            text,
-            ..
-        } = notice
-        {
-            assert!(text.contains("not authorized"), "{text}");
-            break;
-        }
-    }
-    assert_eq!(rig.memory.ledger.cursor(), 0);
-
-    let (strangers, files) = plan(home, &broker, "TS-07", "stranger");
-    let rig = strangers.start_with(Some(files));
+#[tokio::test]
+#[ignore = "needs mosquitto and openssl: tests/all runs it"]
+async fn what_expires_is_told_once_and_what_is_renewed_is_used_without_a_restart() {
+    let home = floor_of(&["floor"]);
+    let home = home.path();
+    certificates(home, &["client", "TS-07"], &[("DAYS", "20")]);
+    let broker = start(home, "localhost", &[]);
+    let status = format!("{PREFIX}/status");
+    let mut floor = Subscriber::with(&secure(&broker), "floor", Some(texts(home, "floor")), &[&status]).await;
+    let mut rig = table(&broker, files(home, "TS-07"));
+    let (text, standing) = told(&mut rig, Condition::CertificateExpires, &["CN=TS-07", "TS-07.pem"]).await;
+    assert!(standing && text.contains("expires in 19 days, on 20"), "{text}");
     let mut report = rig.uplink.report.clone();
-    let report = report_is(&mut report, "a failure", |report| report.failures > 0).await;
-    assert!(report.last_error.contains("TLS"), "{}", report.last_error);
-    assert_eq!(rig.memory.ledger.cursor(), 0);
+    let before = report_is(&mut report, "delivered", |report| report.cursor == 5).await;
+
+    // Half of a renewal that can't be used: nothing is lost, and it is told.
+    let key = home.join("TS-07.key");
+    std::fs::write(&key, "no key").unwrap();
+    let words = ["TS-07.key can't be used", "goes on with those that it was made with"];
+    told(&mut rig, Condition::CertificateRefused, &words).await;
+    assert_eq!(report.borrow().connection, before.connection);
+
+    certificates(home, &["client", "TS-07"], &[]);
+    let after = report_is(&mut report, "another connection", |report| {
+        report.connection > before.connection && report.state == UplinkState::Online
+    })
+    .await;
+    assert_eq!(after.failures, 0, "{after:?}");
+    for over in [Condition::CertificateExpires, Condition::CertificateRefused] {
+        let (_, standing) = told(&mut rig, over, &[]).await;
+        assert!(!standing, "{over:?}");
+    }
+    // The floor sees a birth after a birth: no last will, no offline.
+    let mut connections = Vec::new();
+    while connections.last() != Some(&after.connection) {
+        let message = floor.message_on("/status").await.unwrap();
+        let status = Status::decode(&*message.payload).unwrap();
+        assert!(status.online, "{status:?}");
+        connections.push(status.connection);
+    }
+    assert_eq!(connections, [before.connection, after.connection]);
+    rig.uplink.stop().await;
 }
 
 #[tokio::test]
 #[ignore = "needs mosquitto and openssl: tests/all runs it"]
 async fn certificates_are_read_again_at_each_connect() {
-    let home = tempfile::tempdir().unwrap();
+    let home = floor_of(&["TS-07"]);
     let home = home.path();
-    authority(home, "ca");
-    for name in ["broker", "TS-07"] {
-        certificate(home, name, "ca");
-    }
-    let broker = broker(home);
-    let (plan, files) = plan(home, &broker, "TS-07", "ca");
+    let broker = start(home, "localhost", &[]);
     // The key isn't there yet: somebody is about to put it in place.
     std::fs::rename(home.join("TS-07.key"), home.join("later")).unwrap();
-    let rig = plan.start_with(Some(files));
+    let mut rig = table(&broker, files(home, "TS-07"));
+    told(&mut rig, Condition::CertificateRefused, &["TS-07.key can't be read"]).await;
     let mut report = rig.uplink.report.clone();
-    let failed = report_is(&mut report, "a failure", |report| report.failures > 0).await;
-    assert!(failed.last_error.contains("TS-07.key"), "{}", failed.last_error);
     std::fs::rename(home.join("later"), home.join("TS-07.key")).unwrap();
     report_is(&mut report, "delivered", |report| report.cursor == 5).await;
+    let (_, standing) = told(&mut rig, Condition::CertificateRefused, &[]).await;
+    assert!(!standing, "the alert is over");
+}
+
+fn use_tls(scene: &Scene, broker: &str, home: &Path, name: &str) {
+    let text = std::fs::read_to_string(scene.config()).unwrap();
+    let at = home.display();
+    let tls = format!(
+        "brokers = [\"{broker}\"]\nca = \"{at}/ca.pem\"\ncertificate = \"{at}/{name}.pem\"\nkey = \"{at}/{name}.key\""
+    );
+    let lines = text.lines().map(|line| match line.starts_with("brokers") {
+        true => tls.as_str(),
+        false => line,
+    });
+    std::fs::write(scene.config(), lines.collect::<Vec<_>>().join("\n")).unwrap();
+}
+
+#[tokio::test]
+#[ignore = "needs mosquitto and openssl: tests/all runs it"]
+async fn status_and_the_journal_of_a_daemon_name_the_certificate() {
+    let home = floor_of(&["TS-07"]);
+    let home = home.path();
+    certificates(home, &["client", "expired"], &EXPIRED);
+    let broker = start(home, "localhost", &[]);
+    let mut scene = Scene::new("mqtt://127.0.0.1:9");
+    use_tls(&scene, &secure(&broker), home, "expired");
+    scene.start().await;
+    let words = "the broker refuses the table's certificate (CN=expired, valid to 2025-02-01 00:00 UTC";
+    let shown = within("status names it", async {
+        loop {
+            let shown = scene.command(&["status"]).await.ok();
+            if shown.contains("certificate_refused") && shown.contains("it has expired") {
+                return shown;
+            }
+        }
+    })
+    .await;
+    // Lines are broken at the terminal's width.
+    let one_line = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(one_line.contains(words), "{shown}");
+    assert!(scene.terminate().await.success());
+    let raised: Vec<_> = scene
+        .events()
+        .into_iter()
+        .filter_map(|event| match event.body {
+            Some(Body::AlertRaised(raised)) => Some((raised.alert, raised.text)),
+            _ => None,
+        })
+        .collect();
+    for (alert, words) in [
+        ("certificate_expires", "the table's certificate (CN=expired, "),
+        ("certificate_refused", words),
+    ] {
+        let texts: Vec<_> = raised.iter().filter(|(name, _)| name == alert).collect();
+        assert!(
+            texts.iter().any(|(_, text)| text.contains(words)),
+            "{alert}: {raised:?}"
+        );
+        assert!(
+            texts.len() <= 2,
+            "raised once, or once more when the broker said why: {texts:?}"
+        );
+    }
 }

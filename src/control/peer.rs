@@ -37,6 +37,7 @@ pub enum NameError {
     /// It is no name.
     #[error("a name has 1 to {MAX_NAME} printable characters")]
     BadName,
+    /// The system has no name for the one who asks.
     #[error("this PC knows no person for uid {0}: acts carry a name, so log in as somebody it knows")]
     Nameless(u32),
 }

@@ -83,6 +83,18 @@ impl Alarms {
         }
     }
 
+    /// The condition stands, and this is what is the matter now: told anew when it is something else than before.
+    pub fn renew(&mut self, condition: Condition, text: impl Into<String>) {
+        let text = text.into();
+        let was_ending = self.ended.remove(&condition);
+        match self.standing.get(&condition) {
+            Some((known, _)) if *known == text && !was_ending => {}
+            Some(_) | None => {
+                self.standing.insert(condition, (text, Told::No));
+            }
+        }
+    }
+
     /// The condition is over.
     pub fn clear(&mut self, condition: Condition) {
         match self.standing.remove(&condition) {
@@ -239,6 +251,22 @@ mod tests {
             news(&mut alarms),
             [(Condition::BrokerRefuses, false), (Condition::BrokerUnreachable, false)]
         );
+    }
+
+    #[test]
+    fn what_is_the_matter_now_is_told_anew_only_when_it_changes() {
+        let mut alarms = Alarms::default();
+        for (text, told) in [("expired", 1), ("expired", 0), ("no pair", 1), ("no pair", 0)] {
+            alarms.renew(Condition::CertificateRefused, text);
+            assert_eq!(
+                news(&mut alarms),
+                vec![(Condition::CertificateRefused, true); told],
+                "{text}"
+            );
+        }
+        alarms.clear(Condition::CertificateRefused);
+        alarms.renew(Condition::CertificateRefused, "expired");
+        assert_eq!(news(&mut alarms), [(Condition::CertificateRefused, true)]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::exchange::{
     Retention, Signal, Stuck, Subscription, Terms, Verdict,
 };
 use super::reading::Reads;
-use super::tls;
+use super::tls::{self, Witness};
 use rumqttc::v5::mqttbytes::Error as PacketError;
 use rumqttc::v5::mqttbytes::QoS;
 use rumqttc::v5::mqttbytes::v5::{
@@ -21,6 +21,7 @@ use rumqttc::v5::mqttbytes::v5::{
 use rumqttc::v5::{AsyncClient, ConnectionError, Event, EventLoop, MqttOptions, StateError};
 use rumqttc::{NetworkOptions, Outgoing, TlsConfiguration};
 use std::future::{Future, poll_fn};
+use std::io::ErrorKind;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -84,9 +85,10 @@ impl Connection {
     ///
     /// When the TLS texts are unusable.
     pub fn open(options: &ConnectOptions) -> Result<Self, ConnectError> {
-        let (client, event_loop) = AsyncClient::new(mqtt_options(options)?, HAND_OVER);
+        let (options, witness) = mqtt_options(options)?;
+        let (client, event_loop) = AsyncClient::new(options, HAND_OVER);
         let (say, signals) = mpsc::channel(SIGNALS);
-        let polling = tokio::spawn(poll(event_loop, say));
+        let polling = tokio::spawn(poll(event_loop, witness, say));
         Ok(Connection {
             client,
             signals,
@@ -156,7 +158,7 @@ impl Drop for Connection {
     }
 }
 
-fn mqtt_options(options: &ConnectOptions) -> Result<MqttOptions, ConnectError> {
+fn mqtt_options(options: &ConnectOptions) -> Result<(MqttOptions, Option<Arc<Witness>>), ConnectError> {
     let address = &options.address;
     let host = match address.transport {
         Transport::Plain if address.host.contains(':') => format!("[{}]", address.host),
@@ -180,23 +182,31 @@ fn mqtt_options(options: &ConnectOptions) -> Result<MqttOptions, ConnectError> {
     if let Some((topic, payload)) = &options.will {
         mqtt.set_last_will(LastWill::new(topic, payload.clone(), QoS::AtLeastOnce, true, None));
     }
+    let mut witness = None;
     if address.transport == Transport::Tls {
         let texts = options.tls.as_ref().ok_or_else(|| ConnectError::NoCa {
             address: address.clone(),
         })?;
-        let config = TlsConfiguration::Rustls(Arc::new(tls::client_config(texts)?));
+        let secured = tls::secure(texts)?;
+        let config = TlsConfiguration::Rustls(secured.config);
         mqtt.set_transport(rumqttc::Transport::tls_with_config(config));
+        witness = Some(secured.witness);
     }
-    Ok(mqtt)
+    Ok((mqtt, witness))
 }
 
 /// Polls to the end of the connection, and says what happened.
-async fn poll(mut event_loop: EventLoop, say: mpsc::Sender<Signal>) {
+async fn poll(mut event_loop: EventLoop, witness: Option<Arc<Witness>>, say: mpsc::Sender<Signal>) {
+    // Of use until the broker has taken the connection.
+    let mut witness = witness;
     let mut limit = CONNECT_WITHIN.saturating_add(POLL_GRACE);
     loop {
         let signal = match tokio::time::timeout(limit, event_loop.poll()).await {
             Ok(Ok(event)) => signal_of(event),
-            Ok(Err(error)) => Some(Signal::Lost(loss_of(&error))),
+            Ok(Err(error)) => {
+                let secured = witness.as_deref().and_then(|witness| not_secured(witness, &error));
+                Some(Signal::Lost(secured.unwrap_or_else(|| loss_of(&error))))
+            }
             Err(_) => {
                 let text = format!("the broker read nothing for {} s", limit.as_secs());
                 Some(Signal::Lost(Loss::Broken(text)))
@@ -204,6 +214,7 @@ async fn poll(mut event_loop: EventLoop, say: mpsc::Sender<Signal>) {
         };
         let Some(signal) = signal else { continue };
         if matches!(signal, Signal::Connected(_)) {
+            witness = None;
             // A broker may ask for fewer pings, or none: then a dead peer would be noticed late, or never.
             let asked = event_loop.options.keep_alive();
             if asked.is_zero() || asked > KEEP_ALIVE {
@@ -314,6 +325,45 @@ fn subscription_refused(code: &SubscribeReasonCode) -> Option<ReasonName> {
     }
 }
 
+/// A connection that TLS ended before the broker took it, or that the broker refused whatever its certificate says.
+fn not_secured(witness: &Witness, error: &ConnectionError) -> Option<Loss> {
+    let io = match error {
+        ConnectionError::ConnectionRefused(code) => {
+            return match connection_refused(*code) {
+                Loss::Refused(text) => Some(Loss::Refused(match witness.own() {
+                    Some(own) => format!("{text}; the table showed {}", own.replacen("the table's", "its", 1)),
+                    None => text,
+                })),
+                Loss::Broken(_) | Loss::Certificate(_) | Loss::HungUp(_) | Loss::TakenOver(_) | Loss::TooLarge(_) => {
+                    None
+                }
+            };
+        }
+        ConnectionError::Tls(rumqttc::TlsError::TLS(error)) => return witness.explain(error).map(Loss::Certificate),
+        ConnectionError::Tls(rumqttc::TlsError::Io(io))
+        | ConnectionError::Io(io)
+        | ConnectionError::MqttState(StateError::Io(io) | StateError::Deserialization(PacketError::Io(io))) => io,
+        ConnectionError::MqttState(StateError::ConnectionAborted) => {
+            return witness.hung_up().map(Loss::HungUp);
+        }
+        ConnectionError::MqttState(_)
+        | ConnectionError::Tls(_)
+        | ConnectionError::Timeout(_)
+        | ConnectionError::NotConnAck(_)
+        | ConnectionError::RequestsDone => return None,
+    };
+    let tls = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
+    let cut = matches!(
+        io.kind(),
+        ErrorKind::ConnectionReset | ErrorKind::ConnectionAborted | ErrorKind::BrokenPipe | ErrorKind::UnexpectedEof
+    );
+    match tls {
+        Some(error) => witness.explain(error).map(Loss::Certificate),
+        None if cut => witness.hung_up().map(Loss::HungUp),
+        None => None,
+    }
+}
+
 /// Reason code "packet too large", which the client knows in a DISCONNECT and not in a PUBACK.
 const PACKET_TOO_LARGE: u8 = 0x95;
 
@@ -336,6 +386,9 @@ fn loss_of(error: &ConnectionError) -> Loss {
         ConnectionError::Tls(error) => Loss::Broken(format!("TLS: {error}")),
         ConnectionError::MqttState(StateError::ConnectionAborted) => {
             Loss::Broken("the broker closed the connection".to_owned())
+        }
+        ConnectionError::MqttState(StateError::Deserialization(PacketError::Io(error))) => {
+            Loss::Broken(error.to_string())
         }
         // A web server, or another service, on the port that was meant to be the broker's.
         ConnectionError::MqttState(StateError::Deserialization(error)) => Loss::Broken(format!(

@@ -75,9 +75,18 @@ pub struct ConnectOptions {
 #[derive(Clone, Debug)]
 pub struct TlsTexts {
     /// Certificates that may have signed the broker's.
-    pub ca: Vec<u8>,
+    pub ca: PemFile,
     /// Own certificate chain and key.
-    pub identity: Option<(Vec<u8>, Vec<u8>)>,
+    pub identity: Option<(PemFile, PemFile)>,
+}
+
+/// A PEM file that was read.
+#[derive(Clone, Debug)]
+pub struct PemFile {
+    /// Where it lies, for whoever has to look at it.
+    pub path: PathBuf,
+    /// What it says.
+    pub text: Vec<u8>,
 }
 
 /// A connection that can't even be begun.
@@ -89,16 +98,32 @@ pub enum ConnectError {
         /// The broker.
         address: BrokerAddress,
     },
-    /// A PEM text without what it must hold.
-    #[error("the {what} holds nothing usable: {reason}")]
+    /// A PEM file without what it must hold.
+    #[error("{} can't be used: {reason}", path.display())]
     Pem {
-        /// Which: ca, certificate, key.
-        what: &'static str,
+        /// Which.
+        path: PathBuf,
         /// What is wrong with it.
         reason: String,
     },
-    /// Certificate and key are no pair, or of a kind that TLS 1.3 doesn't have.
-    #[error("certificate and key can't be used")]
+    /// The key is another certificate's.
+    #[error("the key in {} does not belong to the table's certificate ({certificate}): put the pair in place together", key.display())]
+    NoPair {
+        /// Subject, end and file.
+        certificate: String,
+        /// The file.
+        key: PathBuf,
+    },
+    /// A file of certificates or keys can't be read.
+    #[error("{} can't be read: {source}", path.display())]
+    Certificate {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// TLS can't be set up.
+    #[error("TLS can't be set up")]
     Tls(#[source] rustls::Error),
     /// A file can't be read.
     #[error("{}: {source}", path.display())]
@@ -108,6 +133,35 @@ pub enum ConnectError {
         /// Why.
         source: std::io::Error,
     },
+}
+
+impl ConnectError {
+    /// Error and cause in one line.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        match self {
+            ConnectError::Tls(cause) => format!("{self}: {cause}"),
+            ConnectError::NoCa { .. }
+            | ConnectError::Pem { .. }
+            | ConnectError::NoPair { .. }
+            | ConnectError::Certificate { .. }
+            | ConnectError::File { .. } => self.to_string(),
+        }
+    }
+}
+
+impl From<ConnectError> for Loss {
+    fn from(error: ConnectError) -> Loss {
+        let text = error.in_words();
+        match error {
+            ConnectError::File { .. } => Loss::Broken(text),
+            ConnectError::NoCa { .. }
+            | ConnectError::Pem { .. }
+            | ConnectError::NoPair { .. }
+            | ConnectError::Certificate { .. }
+            | ConnectError::Tls(_) => Loss::Certificate(text),
+        }
+    }
 }
 
 /// What the broker said when it took the connection.
@@ -163,6 +217,10 @@ pub enum Loss {
     Broken(String),
     /// The broker refuses this client.
     Refused(String),
+    /// A certificate, of either side, is not taken.
+    Certificate(String),
+    /// The broker ended the connection right after the TLS handshake, without a word: most likely for the table's certificate.
+    HungUp(String),
     /// Another client took the client id.
     TakenOver(String),
     /// A packet was too large for the broker, which it had not said before.

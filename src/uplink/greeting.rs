@@ -24,6 +24,7 @@ impl Session<'_> {
     /// Connects, subscribes, and looks at what the broker has kept, before anything is published.
     pub(super) async fn greet(&mut self) -> Result<(), Ended> {
         self.terms = self.connected().await?;
+        self.keeper.certificates_taken();
         self.check_terms()?;
         if self.narrow_left == 0 {
             self.window.widen(width(self.terms.receive_maximum));

@@ -4,6 +4,7 @@ use super::alarms::{Alarms, Subject};
 use super::exchange::{Brokers, ConnectError, ConnectOptions, Loss, TlsTexts};
 use super::pace::{Cause, Pace};
 use super::reading::{JournalIndex, Reading, Reads};
+use super::renewal;
 use super::session::{Ended, Session};
 use super::topic::Topics;
 use super::{
@@ -16,7 +17,7 @@ use crate::table::input::Condition;
 use crate::time::Clock;
 use prost::Message;
 use prost::bytes::Bytes;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -69,6 +70,12 @@ pub(super) struct Keeper {
     pub(super) too_large: BTreeSet<Seqno>,
     /// The state that the broker finds too large: not published again until it changes.
     pub(super) state_too_large: Option<Bytes>,
+    /// What the certificate files hold now; never changes without any.
+    pub(super) certificates: watch::Receiver<Option<renewal::Looked>>,
+    /// Digest of those that the connection was made with.
+    certificates_used: Option<[u8; 32]>,
+    /// What is wrong with a certificate, by broker.
+    not_taken: BTreeMap<String, String>,
     say: watch::Sender<UplinkReport>,
     /// When the report may be said again, once it has changed.
     say_at: Option<Instant>,
@@ -76,7 +83,8 @@ pub(super) struct Keeper {
     at_least: u64,
     next_broker: usize,
     away_since: Option<Instant>,
-    logged: Option<(String, Instant)>,
+    /// What was logged last of each broker: no more than are configured.
+    logged: BTreeMap<String, (String, Instant)>,
 }
 
 /// The journal, when it could be opened.
@@ -132,13 +140,16 @@ impl Keeper {
             one_at_a_time: false,
             too_large: BTreeSet::new(),
             state_too_large: None,
+            certificates: watch::channel(None).1,
+            certificates_used: None,
+            not_taken: BTreeMap::new(),
             say,
             say_at: None,
             said_at: Instant::now(),
             at_least: 0,
             next_broker: 0,
             away_since: Some(Instant::now()),
-            logged: None,
+            logged: BTreeMap::new(),
         };
         keeper.report.backlog_at_start = keeper.backlog();
         Ok(keeper)
@@ -146,6 +157,13 @@ impl Keeper {
 
     /// Connects until it is asked to stop.
     pub(super) async fn run(mut self) {
+        if let Some(files) = &self.config.tls {
+            self.certificates = renewal::watch(files.clone(), self.clock.clone());
+        } else {
+            // What an earlier run told of them is over.
+            self.alarms.clear(Condition::CertificateExpires);
+            self.alarms.clear(Condition::CertificateRefused);
+        }
         loop {
             self.online_since = None;
             let ended = self.connect_once().await;
@@ -169,13 +187,15 @@ impl Keeper {
         let connection = self.number().await;
         self.report.connection = connection;
         self.set_state(UplinkState::Connecting);
+        let _used_from_now_on = self.heed_certificates();
         let options = match self.options(address, connection).await {
             Ok(options) => options,
-            Err(error) => return Ended::Lost(Loss::Broken(error.to_string())),
+            Err(error) => return Ended::Lost(error.into()),
         };
+        self.certificates_used = options.tls.as_ref().map(renewal::digest);
         match self.brokers.connect(&options) {
             Ok(opened) => Session::new(self, opened, connection).run().await,
-            Err(error) => Ended::Lost(Loss::Broken(error.to_string())),
+            Err(error) => Ended::Lost(error.into()),
         }
     }
 
@@ -255,6 +275,23 @@ impl Keeper {
                 self.failed(&text);
                 Cause::Lost
             }
+            Ended::Lost(Loss::Certificate(text)) => {
+                self.certificate_not_taken(&text);
+                self.failed(&text);
+                Cause::Lost
+            }
+            Ended::Lost(Loss::HungUp(text)) => {
+                // What a broker has said in words it needn't say again.
+                if !self.not_taken.contains_key(&self.report.broker) {
+                    self.certificate_not_taken(&text);
+                }
+                self.failed(&text);
+                Cause::Lost
+            }
+            Ended::Renewed => {
+                tracing::info!("certificates were renewed: connecting with the new ones");
+                return Some(Duration::ZERO);
+            }
             Ended::Lost(Loss::TooLarge(text)) => {
                 self.failed(&text);
                 self.one_at_a_time = true;
@@ -307,9 +344,51 @@ impl Keeper {
         self.report.failures = self.report.failures.saturating_add(1);
         self.report.last_error = text.to_owned();
         let is_known = |(before, at): &(String, Instant)| before == text && at.elapsed() < LOG_AGAIN_AFTER;
-        if !self.logged.as_ref().is_some_and(is_known) {
-            tracing::warn!(broker = %self.report.broker, error = text, "no broker connection");
-            self.logged = Some((text.to_owned(), Instant::now()));
+        let broker = &self.report.broker;
+        if !self.logged.get(broker).is_some_and(is_known) {
+            tracing::warn!(%broker, error = text, "no broker connection");
+            self.logged.insert(broker.clone(), (text.to_owned(), Instant::now()));
+        }
+    }
+
+    /// A certificate of this broker, or the table's own for it, is not taken. One alert tells of every broker, so that two that are
+    /// tried in turn don't raise it in turn.
+    fn certificate_not_taken(&mut self, text: &str) {
+        self.not_taken.insert(self.report.broker.clone(), text.to_owned());
+        let texts = self.not_taken.iter().map(|(broker, text)| format!("{broker}: {text}"));
+        let text = texts.collect::<Vec<_>>().join("; ");
+        self.alarms.renew(Condition::CertificateRefused, text);
+    }
+
+    /// A broker has taken the connection, and so its certificates.
+    pub(super) fn certificates_taken(&mut self) {
+        self.not_taken.clear();
+        self.alarms.clear(Condition::CertificateRefused);
+    }
+
+    /// Tells what the certificate files hold now. Says whether the connection was made with others.
+    pub(super) fn heed_certificates(&mut self) -> Certificates {
+        let Some(looked) = self.certificates.borrow_and_update().clone() else {
+            return Certificates::InUse;
+        };
+        match looked.expiring {
+            Some(expiring) => self.alarms.renew(Condition::CertificateExpires, expiring.text),
+            None => self.alarms.clear(Condition::CertificateExpires),
+        }
+        let is_online = self.online_since.is_some();
+        match (looked.unusable, looked.digest, self.certificates_used) {
+            (Some(text), ..) if is_online => {
+                let text = format!("{text}; the connection goes on with those that it was made with");
+                self.alarms.renew(Condition::CertificateRefused, text);
+                Certificates::InUse
+            }
+            (None, Some(now), Some(used)) if is_online && now != used => Certificates::Renewed,
+            (None, Some(_), _) if is_online => {
+                self.certificates_taken();
+                Certificates::InUse
+            }
+            // While there is no connection, each attempt says what is wrong.
+            (..) => Certificates::InUse,
         }
     }
 
@@ -337,7 +416,7 @@ impl Keeper {
     pub(super) fn steady(&mut self) {
         self.away_since = None;
         self.alarms.clear(Condition::BrokerUnreachable);
-        if self.logged.take().is_some() {
+        if !std::mem::take(&mut self.logged).is_empty() {
             tracing::info!(broker = %self.report.broker, "connected");
         }
     }
@@ -352,19 +431,24 @@ impl Keeper {
                 continue;
             }
             // The head moves at the disk's pace, so it can't hide what stands after it; the pause's end goes first all the same.
-            let has_head_moved = tokio::select! {
+            let waited = tokio::select! {
                 biased;
                 () = at(until) => return Stopping::No,
                 () = asked_to_stop(&mut self.stopping) => return Stopping::Asked,
+                () = changed(&mut self.certificates) => Waited::Certificates,
                 permit = self.notices.reserve(), if self.alarms.has_news() => {
                     tell(permit, &mut self.alarms);
-                    false
+                    Waited::Told
                 }
-                () = changed(&mut self.head) => true,
-                () = at(say_at), if say_at.is_some() => false,
+                () = changed(&mut self.head) => Waited::HeadMoved,
+                () = at(say_at), if say_at.is_some() => Waited::Told,
             };
-            if has_head_moved {
-                self.say_soon();
+            match waited {
+                Waited::HeadMoved => self.say_soon(),
+                Waited::Certificates => {
+                    let _used_at_the_next_connect = self.heed_certificates();
+                }
+                Waited::Told => {}
             }
         }
     }
@@ -405,6 +489,20 @@ impl Keeper {
         self.report.backlog = self.backlog();
         self.say.send_replace(self.report.clone());
     }
+}
+
+/// Whether the certificate files are those that the connection was made with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Certificates {
+    InUse,
+    Renewed,
+}
+
+/// What ended a wait between two connections.
+enum Waited {
+    HeadMoved,
+    Certificates,
+    Told,
 }
 
 /// What a `Status` says.
@@ -455,13 +553,7 @@ fn needs_files(config: &UplinkConfig, transport: Transport) -> bool {
 /// Certificates and passwords may be renewed while the daemon runs: they are read at each connect. Blocking.
 fn read_files(config: &UplinkConfig, transport: Transport) -> Result<Read, ConnectError> {
     let tls = match (&config.tls, transport) {
-        (Some(files), Transport::Tls) => Some(TlsTexts {
-            ca: read_file(&files.ca)?,
-            identity: match &files.identity {
-                Some(identity) => Some((read_file(&identity.certificate)?, read_file(&identity.key)?)),
-                None => None,
-            },
-        }),
+        (Some(files), Transport::Tls) => Some(renewal::read(files)?),
         (None, _) | (_, Transport::Plain) => None,
     };
     let login = match &config.login {

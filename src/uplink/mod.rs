@@ -7,6 +7,7 @@
 pub mod address;
 pub mod alarms;
 pub mod broker;
+mod certificate;
 pub mod delivery;
 pub mod exchange;
 mod farewell;
@@ -15,6 +16,7 @@ mod greeting;
 mod keeper;
 pub mod pace;
 mod reading;
+mod renewal;
 pub mod report;
 pub mod requests;
 pub mod retained;

@@ -7,7 +7,7 @@ use super::alarms::Subject;
 use super::delivery::{Entry, Window, width};
 use super::exchange::{Connected, Loss, Message, Signal, Stuck, Terms, Verdict};
 use super::farewell::{DRAIN_WITHIN, Farewell};
-use super::keeper::{Keeper, asked_to_stop, at, changed, tell};
+use super::keeper::{Certificates, Keeper, asked_to_stop, at, changed, tell};
 use super::reading::{Coming, JournalIndex, answer};
 use super::requests::{self, Asked, Counted, Desk};
 use super::retained::{StatusVerdict, judge_status};
@@ -31,6 +31,8 @@ pub const STATUS_EVERY: Duration = Duration::from_secs(60);
 pub const CORRECT_EVERY: Duration = Duration::from_secs(10);
 /// The retained state is published at most this often; the latest wins.
 pub const STATE_EVERY: Duration = Duration::from_millis(200);
+/// A DISCONNECT is sent within this, or the peer doesn't read.
+const LEAVE_WITHIN: Duration = Duration::from_secs(2);
 /// A connection that has stood for so long is there.
 const STEADY_AFTER: Duration = Duration::from_secs(5);
 /// A connection that took over, or was taken over, is undisputed after so long.
@@ -56,6 +58,8 @@ pub(super) enum Ended {
     },
     /// The retained state is ahead of the journal.
     RolledBack(Head),
+    /// Certificates were renewed: the next connection is made with them.
+    Renewed,
 }
 
 impl From<Stuck> for Ended {
@@ -108,6 +112,8 @@ enum Woken {
     StateChanged,
     StatusChanged,
     StopAsked,
+    /// The certificate files are others, or one expires.
+    Certificates,
     /// A notice was told, or a time came: whatever is due is looked at anyway.
     Look,
 }
@@ -196,7 +202,29 @@ impl<'a> Session<'a> {
         self.fill(now)?;
         self.say_farewell(now)?;
         let woken = self.next(now).await;
+        if matches!(woken, Woken::Certificates) {
+            return match self.keeper.heed_certificates() {
+                Certificates::Renewed if self.farewell == Farewell::NotYet => Err(self.leave_to_renew().await),
+                Certificates::Renewed | Certificates::InUse => Ok(()),
+            };
+        }
         self.take(woken)
+    }
+
+    /// Ends the connection with a DISCONNECT, so that no last will is published. What is in flight is sent again on the next.
+    async fn leave_to_renew(&mut self) -> Ended {
+        if let Err(stuck) = self.connection.disconnect() {
+            return stuck.into();
+        }
+        let left = async {
+            while !matches!(
+                poll_fn(|cx| self.connection.poll_next(cx)).await,
+                Signal::Disconnected | Signal::Lost(_)
+            ) {}
+        };
+        // A peer that doesn't read is left without a word.
+        let _in_time = tokio::time::timeout(LEAVE_WITHIN, left).await;
+        Ended::Renewed
     }
 
     /// Waits for whatever comes next.
@@ -215,6 +243,7 @@ impl<'a> Session<'a> {
             () = changed(&mut keeper.fault) => Woken::StatusChanged,
             read = answer(&mut self.replay_coming) => Woken::Replay(read),
             read = answer(&mut self.find_coming) => Woken::Found(read),
+            () = changed(&mut keeper.certificates) => Woken::Certificates,
             permit = keeper.notices.reserve(), if keeper.alarms.has_news() => {
                 tell(permit, &mut keeper.alarms);
                 Woken::Look
@@ -234,7 +263,7 @@ impl<'a> Session<'a> {
             Woken::StateChanged => self.state_dirty = true,
             Woken::StatusChanged => self.status_at = Instant::now(),
             Woken::StopAsked => self.farewell = Farewell::Draining(Instant::now() + DRAIN_WITHIN),
-            Woken::Look => {}
+            Woken::Certificates | Woken::Look => {}
         }
         Ok(())
     }

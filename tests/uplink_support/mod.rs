@@ -3,6 +3,7 @@
 #![allow(clippy::wildcard_enum_match_arm, reason = "a test waits for what it waits for")]
 
 pub mod fake;
+pub mod floor_broker;
 pub mod memory;
 pub mod mosquitto;
 pub mod subscriber;

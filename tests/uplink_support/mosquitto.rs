@@ -20,9 +20,14 @@ impl Mosquitto {
 
     /// Starts one with all settings but the listener's port.
     pub fn start_with(settings: &str) -> Self {
+        Self::start_as_it_is(&format!("persistence false\nlistener {{port}} 127.0.0.1\n{settings}\n"))
+    }
+
+    /// Starts one with exactly these settings; `{port}` stands for a free one.
+    pub fn start_as_it_is(settings: &str) -> Self {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let directory = tempfile::tempdir().unwrap();
-        let text = format!("user root\npersistence false\nlistener {port} 127.0.0.1\n{settings}\n");
+        let text = format!("user root\n{}", settings.replace("{port}", &port.to_string()));
         std::fs::write(directory.path().join("mosquitto.conf"), text).unwrap();
         let mut broker = Mosquitto {
             port,

@@ -4,7 +4,7 @@ use super::within;
 use tablegate::uplink::Connected as _;
 use tablegate::uplink::broker::Connection;
 use tablegate::uplink::exchange::{
-    ConnectOptions, KeptMessages, Message, Publication, Quality, Retention, Signal, Subscription, Verdict,
+    ConnectOptions, KeptMessages, Message, Publication, Quality, Retention, Signal, Subscription, TlsTexts, Verdict,
 };
 
 /// Connects and subscribes to these filters with QoS 1.
@@ -14,11 +14,16 @@ pub struct Subscriber {
 
 impl Subscriber {
     pub async fn new(broker: &str, client_id: &str, filters: &[&str]) -> Self {
+        Self::with(broker, client_id, None, filters).await
+    }
+
+    /// The same, with certificates.
+    pub async fn with(broker: &str, client_id: &str, tls: Option<TlsTexts>, filters: &[&str]) -> Self {
         let connection = Connection::open(&ConnectOptions {
             address: broker.parse().unwrap(),
             client_id: client_id.to_owned(),
             login: None,
-            tls: None,
+            tls,
             will: None,
         });
         let mut subscriber = Subscriber {
@@ -29,6 +34,9 @@ impl Subscriber {
             retained: KeptMessages::Wanted,
             quality: Quality::AtLeastOnce,
         };
+        if filters.is_empty() {
+            return subscriber;
+        }
         let filters: Vec<Subscription> = filters.iter().map(wanted).collect();
         subscriber.connection.subscribe(&filters).unwrap();
         loop {

@@ -204,9 +204,14 @@ impl Follower {
             Signal::Message(message) => self.message(&message),
             Signal::Sent(_) | Signal::Acknowledged(..) => {}
             Signal::Disconnected => self.lose("disconnected".to_owned()),
-            Signal::Lost(Loss::Broken(text) | Loss::Refused(text) | Loss::TakenOver(text) | Loss::TooLarge(text)) => {
-                self.lose(text)
-            }
+            Signal::Lost(
+                Loss::Broken(text)
+                | Loss::Refused(text)
+                | Loss::Certificate(text)
+                | Loss::HungUp(text)
+                | Loss::TakenOver(text)
+                | Loss::TooLarge(text),
+            ) => self.lose(text),
         }
     }
 

@@ -7,7 +7,7 @@ use super::signatures::keys_in;
 use super::{describe, event_json};
 use crate::floor::{Begin, Consumer, Finding, Seqno, Stores, Succession};
 use crate::table::event::{Event, Replay, response};
-use crate::uplink::exchange::TlsTexts;
+use crate::uplink::exchange::{PemFile, TlsTexts};
 use crate::uplink::{BrokerAddress, Transport};
 use clap::{Args, Subcommand};
 use follow::{Floor, Follower, Heard};
@@ -142,7 +142,7 @@ fn one_table<'a>(option: &str, written: &'a str) -> Result<&'a str, Failure> {
 }
 
 /// Certificate and key, PEM.
-type Identity = (Vec<u8>, Vec<u8>);
+type Identity = (PemFile, PemFile);
 
 impl Where {
     fn floor(&self) -> Result<Floor, Failure> {
@@ -161,7 +161,7 @@ impl Where {
         let tls = match (self.broker.transport, &self.ca) {
             (Transport::Plain, _) => None,
             (Transport::Tls, Some(ca)) => Some(TlsTexts {
-                ca: read(ca)?,
+                ca: pem(ca)?,
                 identity: self.identity()?,
             }),
             (Transport::Tls, None) => {
@@ -187,10 +187,17 @@ impl Where {
 
     fn identity(&self) -> Result<Option<Identity>, Failure> {
         match (&self.certificate, &self.certificate_key) {
-            (Some(certificate), Some(key)) => Ok(Some((read(certificate)?, read(key)?))),
+            (Some(certificate), Some(key)) => Ok(Some((pem(certificate)?, pem(key)?))),
             (None, _) | (_, None) => Ok(None),
         }
     }
+}
+
+fn pem(path: &Path) -> Result<PemFile, Failure> {
+    Ok(PemFile {
+        path: path.to_owned(),
+        text: read(path)?,
+    })
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
