@@ -392,3 +392,42 @@ fn amended() -> Body {
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+/// Somebody looks, and goes away for hours: a tail on a terminal that is stopped, an export into a pipe that nobody reads. Play goes on, and
+/// the WAL keeps its size.
+#[test]
+fn readers_that_are_left_standing_leave_the_wal_bounded() {
+    run(async {
+        let directory = tempfile::tempdir().unwrap();
+        let opened = open(directory.path());
+        let mut scribe = Scribe::after(&opened);
+        fill(&opened.journal, &mut scribe, 2000).await;
+        let place = directory.path().to_str().unwrap();
+        let mut left_standing: Vec<_> = [
+            &["events", "tail", "-f", "--journal", place][..],
+            &["events", "export", "--format", "json", "--journal", place][..],
+        ]
+        .into_iter()
+        .map(|arguments| {
+            let mut child = tablegate(arguments).stdout(Stdio::piped()).spawn().unwrap();
+            let mut first = [0; 1];
+            // It reads the journal; from here on its output goes nowhere.
+            child.stdout.as_mut().unwrap().read_exact(&mut first).unwrap();
+            child
+        })
+        .collect();
+        for _ in 0..300 {
+            fill(&opened.journal, &mut scribe, 20).await;
+            opened.journal.tidy();
+        }
+        let wal = directory.path().join("journal.sqlite3-wal");
+        // 600 appends of two or three pages would be 6 MB, and it was grown to 2 MB beforehand.
+        let length = std::fs::metadata(&wal).unwrap().len();
+        assert!(length <= 3 * 1024 * 1024, "the WAL has grown to {length} bytes");
+        for child in &mut left_standing {
+            assert!(child.try_wait().unwrap().is_none(), "it is still there");
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+    });
+}

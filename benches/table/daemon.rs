@@ -109,8 +109,17 @@ impl Daemon {
 
     /// Resident memory in KiB.
     pub fn resident_kib(&self) -> u64 {
+        self.of_status("VmRSS:")
+    }
+
+    /// The most that was ever resident, in KiB.
+    pub fn most_resident_kib(&self) -> u64 {
+        self.of_status("VmHWM:")
+    }
+
+    fn of_status(&self, name: &str) -> u64 {
         let text = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
-        let line = text.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+        let line = text.lines().find(|line| line.starts_with(name)).unwrap();
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 

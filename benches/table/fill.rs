@@ -12,9 +12,23 @@ const AT_ONCE: u64 = 64;
 /// Events of real rounds that are written again and again.
 const PATTERN: usize = 64;
 
+/// What the journal ends with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Last {
+    /// A checkpoint, as at a close.
+    Checkpoint,
+    /// Events after the newest checkpoint, as in play.
+    Events,
+}
+
 /// Appends `count` events like those of the rounds that were played, and a checkpoint that leaves the table as it was.
 /// The journal in `folder` must have been closed with a checkpoint. Returns the newest seqno.
 pub fn fill(folder: &Path, count: u64) -> Seqno {
+    append(folder, count, Last::Checkpoint)
+}
+
+/// The same, ending as told.
+pub fn append(folder: &Path, count: u64, ends_with: Last) -> Seqno {
     let directory = folder.join("journal");
     let path = file_in(&directory);
     let (pattern, checkpoint, machine) = read(&path);
@@ -43,6 +57,10 @@ pub fn fill(folder: &Path, count: u64) -> Seqno {
                 })
                 .collect();
             opened.journal.append(records).await.unwrap();
+            opened.journal.tidy();
+        }
+        if ends_with == Last::Events {
+            return;
         }
         let mut event = pattern[0].clone();
         event.body = Some(Body::CheckpointRecorded(CheckpointRecorded {

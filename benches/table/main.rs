@@ -1,6 +1,7 @@
 //! What a table costs, each figure beside its reference in the same run.
 //!
-//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [backlog] [memory] [idle] [start] [--rounds N]`; all without a name.
+//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [backlog] [memory] [idle] [start] [million]
+//! [--rounds N]`; all without a name. `million` starts with a million unacknowledged events, `backlog` drains fifty thousand.
 //! `memory` and `start` play 10,000 rounds first, some 32 minutes; `--rounds 1000` is quicker.
 //! Devices are real ptys, the journal is a real file on the disk of the temporary folder, the broker a local mosquitto.
 
@@ -22,6 +23,7 @@ mod backlog;
 mod daemon;
 mod ends;
 mod fill;
+mod million;
 mod play;
 mod reference;
 mod subscriber;
@@ -61,6 +63,9 @@ fn main() {
     if wanted("memory") || wanted("start") {
         memory_and_start(&folder.join("memory"), rounds.unwrap_or(10_000), wanted("start"));
     }
+    if wanted("million") {
+        million::measure(fresh(&folder.join("million")), MILLION);
+    }
     if wanted("idle") {
         idle(&folder.join("idle"));
     }
@@ -76,7 +81,11 @@ const EVENTS_OF_A_START: usize = 10;
 /// Events of the backlog: a weekend of a busy table.
 const BACKLOG: u64 = 50_000;
 
-const MEASURES: [&str; 6] = [
+/// Events of a table that has not seen a broker for a month.
+const MILLION: u64 = 1_000_000;
+
+const MEASURES: [&str; 7] = [
+    "million",
     "entry-to-lamps",
     "entry-to-subscriber",
     "backlog",

@@ -144,7 +144,7 @@ struct Scene {
     running: tokio::task::JoinHandle<Ended>,
 }
 
-fn config() -> TableConfig {
+pub(super) fn config() -> TableConfig {
     let bits = |count: usize| (0..count).map(|bit| vec![u16::try_from(bit).unwrap()]).collect();
     TableConfig {
         game: GameConfig::TaiSai(TaiSaiConfig {

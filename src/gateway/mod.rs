@@ -7,6 +7,8 @@ mod approval;
 mod calm;
 pub mod clock;
 mod counts;
+#[cfg(test)]
+mod expiry_tests;
 mod inputs;
 #[cfg(test)]
 mod loop_tests;

@@ -26,6 +26,9 @@ const ASK_DISK_EVERY: Duration = Duration::from_secs(10);
 /// Old events are looked for this often; at most a day's worth is deleted a day.
 const EXPIRE_EVERY: Duration = Duration::from_secs(24 * 3600);
 
+/// A clock that isn't synchronised deletes nothing; it may be by then.
+const EXPIRE_AGAIN: Duration = Duration::from_secs(3600);
+
 /// The first look for old events after a start. Not at once: a start is when a table is waited for.
 const FIRST_EXPIRE: Duration = Duration::from_secs(300);
 
@@ -65,6 +68,8 @@ pub(super) struct Upkeep {
     disk_low_said: Option<bool>,
     disk_filling_said: Option<bool>,
     expire_at: Uptime,
+    /// The wall clock was set since the last look at old events.
+    clock_stepped: bool,
     unsynchronised_since: Option<Uptime>,
     unsynchronised_said: Option<bool>,
     /// Needed devices that are away, and since when.
@@ -90,6 +95,7 @@ impl Upkeep {
             disk_low_said: None,
             disk_filling_said: None,
             expire_at: Uptime::ZERO + FIRST_EXPIRE,
+            clock_stepped: false,
             unsynchronised_since: None,
             unsynchronised_said: None,
             away: BTreeMap::new(),
@@ -108,6 +114,7 @@ impl Upkeep {
                 self.checkpoint_asked = false;
             }
             self.checkpoint_asked |= matches!(event.body, Some(Body::TableClosed(_)));
+            self.clock_stepped |= matches!(event.body, Some(Body::ClockStepped(_)));
         }
     }
 
@@ -300,9 +307,17 @@ impl TableLoop<'_> {
             self.upkeep.ask_disk_at = now + ASK_DISK_EVERY;
             self.look_at_disk().await?;
         }
+        if std::mem::take(&mut self.upkeep.clock_stepped) {
+            // Whoever set it has a day to see that it is wrong before it ages anything.
+            self.upkeep.expire_at = self.upkeep.expire_at.max(now + EXPIRE_EVERY);
+        }
         if now >= self.upkeep.expire_at && self.table.is_between_rounds() {
-            self.upkeep.expire_at = now + EXPIRE_EVERY;
-            self.expire().await?;
+            if self.upkeep.quality() == ClockQuality::Synchronised {
+                self.upkeep.expire_at = now + EXPIRE_EVERY;
+                self.expire().await?;
+            } else {
+                self.upkeep.expire_at = now + EXPIRE_AGAIN;
+            }
         }
         Ok(())
     }
@@ -345,9 +360,6 @@ impl TableLoop<'_> {
 
     /// Deletes old events, a checkpoint before it and the event that says so in one transaction with it.
     async fn expire(&mut self) -> Result<(), Trouble> {
-        if self.upkeep.quality() != ClockQuality::Synchronised {
-            return Ok(());
-        }
         let Some((through, sha256)) = self.store.expirable(self.recorder.wall()).await else {
             return Ok(());
         };

@@ -694,19 +694,51 @@ mod tests {
         })
     }
 
-    #[test]
-    fn a_full_disk_leaves_nothing_half_written_and_is_over_when_there_is_room() {
-        let directory = tempfile::tempdir().unwrap();
-        // A name that a URI would stumble over.
-        let path = directory.path().join("a?b#c%d e.sqlite3");
-        let identity = Identity {
+    fn identity() -> Identity {
+        Identity {
             journal_id: "id".to_owned(),
             site: "site".to_owned(),
             table: "table".to_owned(),
             machine: String::new(),
             created_us: 0,
-        };
-        Store::create(&path, &identity).unwrap();
+        }
+    }
+
+    /// Anything less loses what was acknowledged by a power cut.
+    #[test]
+    fn every_commit_is_synced() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("journal.sqlite3");
+        Store::create(&path, &identity()).unwrap();
+        for start in ["first", "again"] {
+            let store = Store::open(&path).unwrap();
+            let synchronous: i64 = store
+                .connection
+                .query_row("PRAGMA synchronous", [], |row| row.get(0))
+                .unwrap();
+            let mode: String = store
+                .connection
+                .query_row("PRAGMA journal_mode", [], |row| row.get(0))
+                .unwrap();
+            assert_eq!((synchronous, mode.as_str()), (2, "wal"), "{start}: FULL and WAL");
+        }
+        // Where SQLite can't have a WAL, for another program holds the file in its own mode, it isn't opened at all.
+        let other = directory.path().join("other.sqlite3");
+        let connection = Connection::open(&other).unwrap();
+        connection
+            .execute_batch("PRAGMA journal_mode = DELETE; CREATE TABLE one (one INTEGER)")
+            .unwrap();
+        connection.execute_batch("BEGIN; INSERT INTO one VALUES (1)").unwrap();
+        let error = Store::open(&other).err().expect("locked by another mode");
+        assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
+    }
+
+    #[test]
+    fn a_full_disk_leaves_nothing_half_written_and_is_over_when_there_is_room() {
+        let directory = tempfile::tempdir().unwrap();
+        // A name that a URI would stumble over.
+        let path = directory.path().join("a?b#c%d e.sqlite3");
+        Store::create(&path, &identity()).unwrap();
         let mut store = Store::open(&path).unwrap();
         append(&mut store, &[record(1)]).unwrap();
         store.limit_pages(store.pages() + 2);
