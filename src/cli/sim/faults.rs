@@ -1,6 +1,7 @@
 //! `tablegate sim faults`: seeds of the deterministic simulation, many or one.
 
 use crate::cli::ending::{Failure, print};
+use crate::sim::faults::shrink::shrink;
 use crate::sim::faults::trace::{Outcome, Trace};
 use crate::sim::faults::{self, Plan, check};
 use clap::Args;
@@ -14,6 +15,8 @@ use std::time::{Duration, Instant};
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 /// Failing seeds that are printed; after as many the run ends.
 const MOST_FAILURES: usize = 10;
+/// A failing plan is lived through so often at most, to find the faults that it doesn't need.
+const SHRINK_TRIES: usize = 60;
 /// The first seeds of a run are lived through twice, and their traces compared.
 const TWICE: u64 = 100;
 
@@ -73,12 +76,11 @@ fn judged() -> Trace {
 }
 
 fn one(args: &Faults, seed: u64) -> Result<(), Failure> {
-    let mut plan = Plan::drawn(seed);
-    let mut without = args.without.clone();
-    without.sort_unstable();
-    for fault in without.into_iter().rev() {
-        plan = plan.without(fault);
-    }
+    let drawn = Plan::drawn(seed);
+    let kept: Vec<usize> = (0..drawn.faults.len())
+        .filter(|fault| !args.without.contains(fault))
+        .collect();
+    let plan = drawn.only(&kept);
     let json = args.json;
     if !json {
         print(&plan.to_string())?;
@@ -165,7 +167,7 @@ fn live_through(seed: u64, again: bool, sum: &Sum) {
         Ok(outcome) => {
             let lasted = u64::try_from(outcome.lasted.as_millis()).unwrap_or(u64::MAX);
             sum.virtual_ms.fetch_add(lasted, Ordering::Relaxed);
-            sum.rounds.fetch_add(u64::from(plan.rounds) + 1, Ordering::Relaxed);
+            sum.rounds.fetch_add(outcome.rounds, Ordering::Relaxed);
             if !outcome.findings.is_empty() {
                 Some(told(&outcome).join("; "))
             } else if again {
@@ -231,11 +233,32 @@ fn report(args: &Faults, sum: &Sum, took: Duration) -> Result<(), Failure> {
     }
     let lines: Vec<String> = failed
         .iter()
-        .map(|(seed, found)| {
-            format!("seed {seed}: {found}\n  again, with its trace: tablegate sim faults --seed {seed}")
-        })
+        .map(|(seed, found)| format!("seed {seed}: {found}\n  again, with its trace: {}", replay(*seed)))
         .collect();
     Err(Failure::failed(lines.join("\n")))
+}
+
+/// The command that shows it once more, with as few faults as still show it.
+fn replay(seed: u64) -> String {
+    let plan = Plan::drawn(seed);
+    let first = |plan: &Plan| {
+        let outcome = faults::run(plan, judged()).ok()?;
+        outcome.findings.first().map(|finding| finding.invariant)
+    };
+    let command = format!("tablegate sim faults --seed {seed}");
+    let Some(broken) = first(&plan) else { return command };
+    let kept = shrink(plan.faults.len(), SHRINK_TRIES, |kept| {
+        first(&plan.only(kept)) == Some(broken)
+    });
+    let left_out: Vec<String> = (0..plan.faults.len())
+        .filter(|fault| !kept.contains(fault))
+        .map(|fault| fault.to_string())
+        .collect();
+    if left_out.is_empty() {
+        command
+    } else {
+        format!("{command} --without {}", left_out.join(","))
+    }
 }
 
 fn rate(count: u64, took: Duration) -> f64 {

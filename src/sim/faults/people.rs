@@ -57,8 +57,9 @@ pub(super) struct People {
     game: Game,
     chance: Chance,
     care: Care,
-    /// Rounds that ended.
+    /// Rounds that ended, and how many are to.
     ended: u32,
+    enough: u32,
     seen: Option<(Look, Instant)>,
     /// How often the supervisor has tried since something moved.
     tries: usize,
@@ -74,6 +75,7 @@ impl People {
             chance: Chance::new(seed),
             care: Care::Usual,
             ended: 0,
+            enough: u32::MAX,
             seen: None,
             tries: 0,
         }
@@ -83,8 +85,8 @@ impl People {
     pub(super) async fn play(&mut self, rounds: u32) {
         self.care = Care::Usual;
         let until = Instant::now() + LONGEST_ROUND.saturating_mul(rounds);
-        let enough = self.ended + rounds;
-        while self.ended < enough && Instant::now() < until {
+        self.enough = self.ended + rounds;
+        while self.ended < self.enough && Instant::now() < until {
             self.turn().await;
         }
     }
@@ -92,6 +94,7 @@ impl People {
     /// Ends what holds play back and plays one more round, with care.
     pub(super) async fn play_the_last(&mut self) {
         self.care = Care::Great;
+        self.enough = u32::MAX;
         let until = Instant::now() + LONGEST_ROUND.saturating_mul(2);
         while Instant::now() < until {
             if let Some(look) = self.look()
@@ -106,8 +109,8 @@ impl People {
         }
         self.eyes.see(&Seen::LastRound);
         let until = Instant::now() + LONGEST_ROUND.saturating_mul(2);
-        let enough = self.ended + 1;
-        while self.ended < enough && Instant::now() < until {
+        self.enough = self.ended + 1;
+        while self.ended < self.enough && Instant::now() < until {
             self.turn().await;
         }
     }
@@ -162,6 +165,10 @@ impl People {
         };
         if self.has_stood_still(&look) {
             return self.call_supervisor(&look).await;
+        }
+        if self.ended >= self.enough {
+            // The end of one round may have opened the next: nobody plays it.
+            return;
         }
         match look.mode.as_str() {
             "open" => {}

@@ -136,6 +136,19 @@ impl Plan {
         }
     }
 
+    /// The same with these faults alone.
+    #[must_use]
+    pub fn only(&self, faults: &[usize]) -> Self {
+        let kept = self.faults.iter().enumerate();
+        Plan {
+            faults: kept
+                .filter(|(number, _)| faults.contains(number))
+                .map(|(_, fault)| *fault)
+                .collect(),
+            ..self.clone()
+        }
+    }
+
     /// The same with one fault left out.
     #[must_use]
     pub fn without(&self, fault: usize) -> Self {

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use prost::Message;
 
-use crate::table::event::{Event, TableState};
+use crate::table::event::{Body, Event, TableState};
 use crate::table::input::DeviceKind;
 
 /// One record of a transaction.
@@ -439,6 +439,7 @@ pub type Printer = Box<dyn FnMut(&str) + Send>;
 pub struct Trace {
     hash: DefaultHasher,
     seen: u64,
+    rounds: u64,
     judges: Vec<Box<dyn Judge>>,
     findings: Vec<Finding>,
     printer: Option<Printer>,
@@ -463,6 +464,7 @@ impl Trace {
         Trace {
             hash: DefaultHasher::new(),
             seen: 0,
+            rounds: 0,
             judges,
             findings: Vec::new(),
             printer: None,
@@ -491,6 +493,10 @@ impl Trace {
             self.find(at, Invariant::Sound, "the virtual clock went back".to_owned());
         }
         self.last = at;
+        if let Seen::Appended { .. } = seen {
+            let ended = events.iter().filter(|event| ends_a_round(event)).count();
+            self.rounds += u64::try_from(ended).unwrap_or(0);
+        }
         if let Seen::GatewayEnded { how: Ending::Died } = seen {
             self.find(at, Invariant::Sound, "the gateway ended by itself".to_owned());
         }
@@ -535,6 +541,7 @@ impl Trace {
         Outcome {
             hash: self.hash.finish(),
             seen: self.seen,
+            rounds: self.rounds,
             lasted: self.last,
             findings: self.findings.clone(),
         }
@@ -548,10 +555,20 @@ pub struct Outcome {
     pub hash: u64,
     /// How many things were seen.
     pub seen: u64,
+    /// How many rounds ended, settled, void or otherwise.
+    pub rounds: u64,
     /// Virtual time.
     pub lasted: Duration,
     /// What was broken; empty: nothing.
     pub findings: Vec<Finding>,
+}
+
+/// Whether a round ends with this event.
+fn ends_a_round(event: &Event) -> bool {
+    matches!(
+        event.body,
+        Some(Body::RoundSettled(_) | Body::RoundVoided(_) | Body::RoundAbandoned(_) | Body::SpinnerWagerDecided(_))
+    )
 }
 
 /// Decodes the events that this carries.

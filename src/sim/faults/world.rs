@@ -258,7 +258,8 @@ impl World {
                 continue;
             };
             let state = handle.state();
-            if state != told {
+            // Before the first event of a run there is nothing to give away.
+            if state.head.is_some() && state != told {
                 self.eyes.see(&Seen::Stated { state: &state });
                 told = state;
             }
