@@ -17,6 +17,7 @@ pub mod planted;
 pub mod shrink;
 mod storage;
 pub mod trace;
+mod two_up;
 mod world;
 
 pub use plan::Plan;

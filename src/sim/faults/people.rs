@@ -1,10 +1,11 @@
-//! The people at a simulated table of dice: a dealer who goes by what the table waits for, and a supervisor who is called when it goes no further.
+//! The people at a simulated table: a dealer who goes by what the table waits for, and a supervisor who is called when it goes no further.
 //! They are slow, they err, and they never wait for ever.
 
 use super::devices::Devices;
 use super::eyes::{Eyes, hold};
 use super::plan::Game;
 use super::trace::{Seen, Who};
+use super::two_up::{self, Next, Spun};
 use crate::gateway::Handle;
 use crate::sim::{Chance, Terminal, Tumbler};
 use crate::table::input::{OperatorAct, Person, Role};
@@ -120,6 +121,7 @@ impl People {
         let between = match self.game {
             Game::TaiSaiA | Game::SicBoCovered => look.round == 0,
             Game::TaiSaiB | Game::SicBoOpen => look.phase == "betting",
+            Game::TwoUpDice | Game::TriplePenny => look.phase == "select" || look.phase == "decide",
         };
         look.mode == "open" && between && look.held.is_none() && !look.locked
     }
@@ -229,16 +231,21 @@ impl People {
     async fn call_supervisor(&mut self, look: &Look) {
         let reason = "simulated".to_owned();
         let faces = self.faces();
-        let acts = [
+        let mut acts = vec![
             OperatorAct::Unlock {
                 procedure: reason.clone(),
             },
             OperatorAct::Resume,
-            OperatorAct::EnterResult { faces, reason },
-            OperatorAct::Settle,
-            OperatorAct::Void { reason: None },
-            OperatorAct::Close,
         ];
+        match self.game {
+            Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => acts.extend([
+                OperatorAct::EnterResult { faces, reason },
+                OperatorAct::Settle,
+                OperatorAct::Void { reason: None },
+            ]),
+            Game::TwoUpDice | Game::TriplePenny => acts.extend(two_up::remedies()),
+        }
+        acts.push(OperatorAct::Close);
         let between = look.round == 0;
         let act = acts.get(self.tries % acts.len()).cloned();
         self.tries += 1;
@@ -272,6 +279,11 @@ impl People {
 
     /// The dealer's next act.
     async fn deal(&mut self, look: &Look) {
+        match self.game {
+            Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => {}
+            Game::TwoUpDice => return self.deal_two_up(look, Spun::Dice).await,
+            Game::TriplePenny => return self.deal_two_up(look, Spun::Coins).await,
+        }
         match look.phase.as_str() {
             "ready" => self.begin(look).await,
             "tumbling" => self.tumbling().await,
@@ -281,6 +293,36 @@ impl People {
             "entered" => self.entered().await,
             _ => {}
         }
+    }
+
+    async fn deal_two_up(&mut self, look: &Look, spun: Spun) {
+        let Some(handle) = self.handle() else { return };
+        let seen = handle.table().borrow().situation.two_up.clone().unwrap_or_default();
+        let errs = match self.care {
+            Care::Usual => 8,
+            Care::Great => 0,
+        };
+        self.pause(200, 1_500).await;
+        match two_up::next(&look.phase, &seen, spun, errs, &mut self.chance) {
+            Next::Ring => {
+                let devices = Arc::clone(&self.devices);
+                self.ring(&devices.terminal).await;
+            }
+            Next::Press(what, keys) => {
+                let under_the_key = self.errs(6);
+                self.does(Who::Dealer, what);
+                if under_the_key {
+                    let terminal = &self.devices.terminal;
+                    terminal.turn(Contact::SupervisorKey, Level::Closed).await;
+                }
+                self.press(&keys).await;
+                if under_the_key {
+                    let terminal = &self.devices.terminal;
+                    terminal.turn(Contact::SupervisorKey, Level::Open).await;
+                }
+            }
+        }
+        self.pause(150, 300).await;
     }
 
     async fn begin(&mut self, look: &Look) {
@@ -385,7 +427,7 @@ impl People {
                     self.pause(1_500, 2_000).await;
                 }
             }
-            (Game::TaiSaiB, _) | (_, None) => self.enter_faces().await,
+            (Game::TaiSaiB | Game::TwoUpDice | Game::TriplePenny, _) | (_, None) => self.enter_faces().await,
         }
     }
 

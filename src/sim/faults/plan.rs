@@ -4,9 +4,11 @@
 use super::devices::Fitting;
 use crate::rules::sic_bo::machine::Tumbler as SicBoTumbler;
 use crate::rules::tai_sai::{Layout, Style};
+use crate::rules::triple_penny::Display;
+use crate::rules::two_up_dice::machine::FirstThree;
 use crate::sim::{Chance, Faults, Garble, LampsSetup, Reader, TerminalSetup, TumblerSetup};
 use crate::table::input::DeviceKind;
-use crate::table::{GameConfig, HousePolicy, SicBoConfig, TaiSaiConfig};
+use crate::table::{GameConfig, HousePolicy, MisKeyed, SicBoConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig};
 use std::fmt;
 use std::time::Duration;
 
@@ -34,6 +36,10 @@ pub enum Game {
     SicBoCovered,
     /// Sic-bo with an open tumbler.
     SicBoOpen,
+    /// Two-up with dice.
+    TwoUpDice,
+    /// Two-up with three coins, results on lights.
+    TriplePenny,
 }
 
 /// Something that goes wrong for a time.
@@ -117,10 +123,12 @@ impl Plan {
     #[must_use]
     pub fn drawn(seed: u64) -> Self {
         let mut chance = Chance::new(seed ^ 0x0705_1a11_fa17_5eed);
-        let game = match chance.below(8) {
+        let game = match chance.below(10) {
             0 | 1 => Game::TaiSaiB,
             2 => Game::SicBoCovered,
             3 => Game::SicBoOpen,
+            4 => Game::TwoUpDice,
+            5 => Game::TriplePenny,
             _ => Game::TaiSaiA,
         };
         let rounds = u32::try_from(1 + chance.below(MOST_ROUNDS)).unwrap_or(1);
@@ -220,7 +228,7 @@ impl What {
                 0 => What::WillsLate(ms(chance, 8_000)),
                 _ => What::ClockSet(i32::try_from(chance.below(7_200)).unwrap_or(0) - 3_600),
             },
-            _ => What::LampDark(u32::try_from(chance.below(50)).unwrap_or(0)),
+            _ => What::LampDark(u32::try_from(chance.below(game.lights())).unwrap_or(0)),
         }
     }
 }
@@ -260,6 +268,7 @@ impl Game {
                 &[DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps]
             }
             Game::TaiSaiB => &[DeviceKind::Terminal, DeviceKind::LayoutLamps],
+            Game::TwoUpDice | Game::TriplePenny => &[DeviceKind::Terminal, DeviceKind::ResultLights],
         }
     }
 
@@ -271,6 +280,16 @@ impl Game {
             Game::TaiSaiB => ("tai-sai", "B", "appendix-1"),
             Game::SicBoCovered => ("sic-bo", "covered", ""),
             Game::SicBoOpen => ("sic-bo", "open", ""),
+            Game::TwoUpDice => ("two-up-dice", "", ""),
+            Game::TriplePenny => ("triple-penny-two-up", "", ""),
+        }
+    }
+
+    /// Lamps, or lights.
+    fn lights(self) -> usize {
+        match self {
+            Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => usize::from(LAMPS),
+            Game::TwoUpDice | Game::TriplePenny => 11,
         }
     }
 
@@ -284,14 +303,27 @@ impl Game {
             tumbler: match self {
                 Game::TaiSaiA | Game::SicBoCovered => Some(tumbler(Reader::Honest)),
                 Game::SicBoOpen => Some(tumbler(Reader::Open)),
-                Game::TaiSaiB => None,
+                Game::TaiSaiB | Game::TwoUpDice | Game::TriplePenny => None,
             },
-            terminal: TerminalSetup::default(),
-            lamps: LampsSetup {
-                count: u32::from(LAMPS),
-                ..LampsSetup::default()
+            terminal: match self {
+                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => TerminalSetup::default(),
+                Game::TwoUpDice | Game::TriplePenny => TerminalSetup::two_up(),
             },
-            lamps_are: DeviceKind::LayoutLamps,
+            lamps: match self {
+                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => LampsSetup {
+                    count: u32::from(LAMPS),
+                    ..LampsSetup::default()
+                },
+                Game::TwoUpDice | Game::TriplePenny => LampsSetup {
+                    kind: crate::wire::message::DeviceKind::ResultLights,
+                    count: LIGHTS,
+                    ..LampsSetup::default()
+                },
+            },
+            lamps_are: match self {
+                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => DeviceKind::LayoutLamps,
+                Game::TwoUpDice | Game::TriplePenny => DeviceKind::ResultLights,
+            },
         }
     }
 
@@ -328,12 +360,24 @@ impl Game {
             Game::TaiSaiB => tai_sai(Style::B),
             Game::SicBoCovered => sic_bo(SicBoTumbler::Covered),
             Game::SicBoOpen => sic_bo(SicBoTumbler::Open),
+            Game::TwoUpDice => GameConfig::TwoUpDice(TwoUpDiceConfig {
+                first_three: FirstThree::ComesBack,
+                mis_keyed: MisKeyed::Correct,
+                lamp_wait: LAMP_WAIT,
+            }),
+            Game::TriplePenny => GameConfig::TriplePenny(TriplePennyConfig {
+                display: Display::Lights,
+                mis_keyed: MisKeyed::Correct,
+                lamp_wait: LAMP_WAIT,
+            }),
         }
     }
 }
 
 /// Areas of the layout, each with a lamp of its own.
-const LAMPS: u16 = 50;
+pub(super) const LAMPS: u16 = 50;
+/// Lights of two-up.
+pub(super) const LIGHTS: u32 = 11;
 /// As the configuration has them by default.
 const REST: Duration = Duration::from_secs(3);
 const SETTLE_AFTER: Duration = Duration::from_secs(3);

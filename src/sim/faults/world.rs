@@ -7,7 +7,7 @@ use super::eyes::{Eyes, hold};
 use super::life::Life;
 use super::line::{Harbour, Takes};
 use super::people::{Door, People};
-use super::plan::{Fault, Game, Plan, What};
+use super::plan::{Fault, Game, LAMPS, LIGHTS, Plan, What};
 use super::storage::{Disk, Left, Manners};
 use super::trace::{Ending, Outcome, Seen, Trace};
 use crate::device::{LinkState, PortConfig, Ports};
@@ -216,13 +216,15 @@ impl World {
             baud: 115_200,
             table: "SIM-01".to_owned(),
             lamps_needed: match kind {
-                DeviceKind::LayoutLamps => 50,
-                DeviceKind::ResultLights => 11,
+                DeviceKind::LayoutLamps => u32::from(LAMPS),
+                DeviceKind::ResultLights => LIGHTS,
                 DeviceKind::Tumbler | DeviceKind::Terminal => 0,
             },
             tumbler: match self.game {
                 Game::SicBoOpen => TumblerBuild::Open,
-                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered => TumblerBuild::Covered,
+                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::TwoUpDice | Game::TriplePenny => {
+                    TumblerBuild::Covered
+                }
             },
         });
         Rooms {
