@@ -152,14 +152,21 @@ impl Disk {
         hold(&self.inner).kept.head().seqno
     }
 
+    /// The run of the gateway is over: what it gave up, and would have removed before its next write, stays there.
+    pub(super) fn rests(&self) {
+        let inner = &mut *hold(&self.inner);
+        if let Some(late) = inner.late.take()
+            && follows(&inner.kept, &late)
+        {
+            self.commit(inner, &late);
+        }
+    }
+
     /// Opens the journal for a run of the gateway.
     pub(super) fn open(self: &Arc<Self>, life: Arc<Life>, begin: Begin) -> Found {
         let mut inner = hold(&self.inner);
         let mut fresh = None;
         let mut source = None;
-        if let Some(late) = inner.late.take() {
-            self.commit(&mut inner, &late);
-        }
         let is_first = inner.kept.journal_id.is_empty();
         if let Begin::RolledBack { text } = begin {
             let old = std::mem::take(&mut inner.kept);

@@ -137,6 +137,7 @@ impl World {
             let how = self.run_one(run, &life).await;
             *hold(&self.door) = None;
             life.bury().await;
+            self.disk.rests();
             self.eyes.see(&Seen::GatewayEnded { how });
             let away = std::mem::take(&mut *hold(&self.away));
             sleep(away.max(Duration::from_millis(20))).await;
