@@ -125,6 +125,24 @@ impl Follower {
         self.waiting = Some(replay);
     }
 
+    /// What comes next is about the event that came last.
+    #[must_use]
+    pub fn tells_more(&self) -> bool {
+        match self.heard.front() {
+            Some(Heard::Found(Finding::Store(_) | Finding::ChainBroken(_))) => false,
+            Some(Heard::Found(_)) => true,
+            Some(
+                Heard::State(_)
+                | Heard::Status { .. }
+                | Heard::Connected
+                | Heard::Lost(_)
+                | Heard::Answered(_)
+                | Heard::Nothing,
+            )
+            | None => false,
+        }
+    }
+
     /// What comes next. Nothing is lost when it is cancelled.
     pub async fn next(&mut self) -> Heard {
         loop {

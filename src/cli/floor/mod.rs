@@ -216,7 +216,7 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut printed = 0;
     let mut alarms = 0u32;
-    while watch.count.is_none_or(|count| printed < count) {
+    while watch.count.is_none_or(|count| printed < count) || follower.tells_more() {
         let heard = tokio::select! {
             heard = follower.next() => heard,
             _ = interrupt.recv() => break,
