@@ -123,6 +123,11 @@ impl Daemon {
         line.split_whitespace().nth(1).unwrap().parse().unwrap()
     }
 
+    /// Open file descriptors.
+    pub fn descriptors(&self) -> usize {
+        fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
+    }
+
     /// Asks it to stop and waits until it has.
     pub fn stop(mut self) {
         self.terminate();

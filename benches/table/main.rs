@@ -1,6 +1,6 @@
 //! What a table costs, each figure beside its reference in the same run.
 //!
-//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [backlog] [memory] [idle] [start] [million]
+//! `cargo bench --bench table -- [entry-to-lamps] [entry-to-subscriber] [backlog] [memory] [idle] [start] [million] [flaps]
 //! [--rounds N]`; all without a name. `million` starts with a million unacknowledged events, `backlog` drains fifty thousand.
 //! `memory` and `start` play 10,000 rounds first, some 32 minutes; `--rounds 1000` is quicker.
 //! Devices are real ptys, the journal is a real file on the disk of the temporary folder, the broker a local mosquitto.
@@ -23,6 +23,7 @@ mod backlog;
 mod daemon;
 mod ends;
 mod fill;
+mod flaps;
 mod million;
 mod play;
 mod reference;
@@ -69,8 +70,14 @@ fn main() {
     if wanted("idle") {
         idle(&folder.join("idle"));
     }
+    if wanted("flaps") {
+        flaps::measure(fresh(&folder.join("flaps")), rounds.unwrap_or(FLAPS));
+    }
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// Flaps of the broker, and unplugs of devices.
+const FLAPS: usize = 1000;
 
 /// A quick round is so many events.
 const EVENTS_OF_A_ROUND: usize = 8;
@@ -84,7 +91,7 @@ const BACKLOG: u64 = 50_000;
 /// Events of a table that has not seen a broker for a month.
 const MILLION: u64 = 1_000_000;
 
-const MEASURES: [&str; 7] = [
+const MEASURES: [&str; 8] = [
     "million",
     "entry-to-lamps",
     "entry-to-subscriber",
@@ -92,6 +99,7 @@ const MEASURES: [&str; 7] = [
     "memory",
     "idle",
     "start",
+    "flaps",
 ];
 
 fn fresh(folder: &Path) -> &Path {
