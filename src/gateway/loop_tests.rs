@@ -32,6 +32,10 @@ use tokio::sync::{mpsc, watch};
 
 mod conditions;
 mod wall_clock;
+mod watchdog;
+
+/// As the unit of the service says.
+const WATCHDOG: Duration = Duration::from_secs(20);
 
 /// What the journal does with an append.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,7 +235,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
             inputs: &mut inputs,
             outlets,
             upkeep: Upkeep::new(synchronisation, clock_is_watched, 0),
-            watchdog: Watchdog::from_environment(),
+            watchdog: Watchdog::heard_by(WATCHDOG, watchdog::ping),
             clock: its_clock,
             now: crate::time::Uptime::ZERO,
             unseen: Vec::new(),

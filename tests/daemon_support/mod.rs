@@ -233,6 +233,17 @@ source = "none"
         self.signal(nix::sys::signal::Signal::SIGTERM).await
     }
 
+    /// Sends it a signal, and goes on.
+    pub fn tell(&self, signal: nix::sys::signal::Signal) {
+        let pid = nix::unistd::Pid::from_raw(i32::try_from(self.pid()).unwrap());
+        nix::sys::signal::kill(pid, signal).unwrap();
+    }
+
+    /// Its open file descriptors.
+    pub fn descriptors(&self) -> usize {
+        std::fs::read_dir(format!("/proc/{}/fd", self.pid())).unwrap().count()
+    }
+
     /// Sends it a signal that asks it to stop, and waits until it has.
     pub async fn signal(&mut self, signal: nix::sys::signal::Signal) -> ExitStatus {
         let mut daemon = self.daemon.take().expect("a daemon runs");

@@ -18,7 +18,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -56,12 +56,12 @@ pub async fn until(what: &str, mut so: impl FnMut() -> bool) {
     .await;
 }
 
-/// Real time since it was made.
-pub struct TestClock(Instant);
+/// Time since it was made, as the runtime counts it.
+pub struct TestClock(tokio::time::Instant);
 
 impl TestClock {
     pub fn new() -> Arc<TestClock> {
-        Arc::new(TestClock(Instant::now()))
+        Arc::new(TestClock(tokio::time::Instant::now()))
     }
 }
 
@@ -128,6 +128,12 @@ impl Far {
                 bytes = &bytes[written.unwrap()..];
             }
         }
+    }
+
+    /// Writes as much as there is room for.
+    pub fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let mut far = self.fd.get_ref();
+        far.write(bytes)
     }
 
     /// The gateway has read everything that was written.

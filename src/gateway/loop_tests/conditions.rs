@@ -92,6 +92,37 @@ async fn a_needed_device_that_is_away_for_a_minute_is_an_alert_that_ends_with_it
     assert!(!stands(&scene, "device_offline"), "a closed table misses nobody");
 }
 
+/// Counts what would be logged at the daemon's level.
+#[derive(Clone, Default)]
+struct Lines(Arc<std::sync::atomic::AtomicU64>);
+
+impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Lines {
+    fn on_event(&self, event: &tracing::Event<'_>, _: tracing_subscriber::layer::Context<'_, S>) {
+        if *event.metadata().level() <= tracing::Level::INFO {
+            self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ten_minutes_of_a_full_disk_are_a_few_lines_whatever_comes_in() {
+    use tracing_subscriber::layer::SubscriberExt;
+    let lines = Lines::default();
+    let _logged = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
+    let scene = scene(Synchronisation::Synchronised).await;
+    scene.settle().await;
+    scene.disk(Disk::Full);
+    for second in 0..600 {
+        link_odd(&scene, second % 2 == 0).await;
+        scene.lock("torn").await.unwrap_err();
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    scene.disk(Disk::Works);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    let lines = lines.0.load(std::sync::atomic::Ordering::SeqCst);
+    assert!((2..=5).contains(&lines), "{lines} lines");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_condition_that_could_not_be_recorded_is_told_when_recording_works_again() {
     let scene = scene(Synchronisation::Synchronised).await;
