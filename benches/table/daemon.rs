@@ -151,14 +151,17 @@ impl Drop for Daemon {
 impl Mosquitto {
     /// `None` where mosquitto isn't installed.
     pub fn start(folder: &Path) -> Option<Mosquitto> {
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        Mosquitto::start_at(folder, port)
+    }
+
+    /// The same, on this port.
+    pub fn start_at(folder: &Path, port: u16) -> Option<Mosquitto> {
         let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto"]
             .into_iter()
             .find(|p| Path::new(p).exists())?;
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .unwrap()
-            .local_addr()
-            .unwrap()
-            .port();
         let file = folder.join("mosquitto.conf");
         fs::write(&file, format!("listener {port} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 100\nmax_queued_messages 100000\nset_tcp_nodelay true\n")).unwrap();
         let child = Command::new(program)

@@ -1,7 +1,7 @@
 //! What outages cost: a broker that comes and goes, devices that are unplugged and plugged in again. Memory, descriptors, lines of
 //! log and events, before and after.
 
-use crate::daemon::{Daemon, configure};
+use crate::daemon::{Daemon, Mosquitto, configure};
 use std::fs;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
@@ -14,6 +14,9 @@ const WARM_UP: usize = 20;
 
 /// How long the broker is there, and away, in each flap.
 const UP: Duration = Duration::from_millis(50);
+
+/// How long a broker lives that is killed afterwards.
+const CONNECTED: Duration = Duration::from_secs(2);
 
 /// No device takes longer to come back.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -149,7 +152,23 @@ pub fn measure(folder: &Path, flaps: usize) {
             taken += flap(free).await;
         }
         Taken::of(&daemon, folder).compare(&format!("{flaps} flaps of the broker"), before, began.elapsed());
-        println!("  {taken} connections were tried: the pauses between them grow");
+        println!("  {taken} connections were tried: the pauses between them grow to half a minute");
+
+        let before = Taken::of(&daemon, folder);
+        let began = Instant::now();
+        let mut killed = 0;
+        for _ in 0..flaps / 20 {
+            let Some(broker) = Mosquitto::start_at(folder, free.port()) else {
+                break;
+            };
+            // Long enough for a good connection, after which the pauses begin anew.
+            tokio::time::sleep(CONNECTED).await;
+            drop(broker);
+            tokio::time::sleep(UP).await;
+            killed += 1;
+        }
+        let what = format!("{killed} kills of a mosquitto that the daemon is connected to");
+        Taken::of(&daemon, folder).compare(&what, before, began.elapsed());
         daemon.stop();
     });
 }
