@@ -202,7 +202,12 @@ async fn record_until_refused(scene: &Scene, most: u32) -> String {
         ] {
             match client.act(act, by).await.unwrap() {
                 Answer::Done { .. } => {}
-                other => return format!("{other:?}"),
+                refused @ (Answer::View(_)
+                | Answer::Refused { .. }
+                | Answer::Failed { .. }
+                | Answer::WrongUse { .. }) => {
+                    return format!("{refused:?}");
+                }
             }
         }
     }
@@ -345,7 +350,7 @@ async fn a_read_only_disk_is_said_and_costs_nothing_that_was_recorded() {
         .await
         .refused(1, "can't be written");
     let view = scene.until("the fault", |view| view["mode"] == "journal_failed").await;
-    println!("{}", view["fault"]);
+    assert!(view["fault"].as_str().unwrap().contains("can't be written"), "{view:#}");
     terminal.wait("E90", shows_e90, PATIENCE).await.unwrap();
     assert_eq!(
         dealer
