@@ -9,12 +9,15 @@
 )]
 
 mod daemon_support;
+mod uplink_support;
 
 use daemon_support::{Ended, SUPERVISOR, Scene, run};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use tablegate::table::event::{Body, GatewayStarted, SoftwarePart};
+use tablegate::table::event::{ActorKind, Body, GatewayStarted, SoftwarePart};
+use uplink_support::mosquitto::Mosquitto;
 
 const NOBODY: &str = "mqtt://127.0.0.1:9";
 
@@ -76,6 +79,16 @@ async fn again(scene: &mut Scene, environment: &[(&str, &str)]) -> Value {
     scene.until("the table", |_| true).await
 }
 
+async fn unplug_lamps(scene: &Scene) {
+    scene.dealer.lamps.unplug().await;
+    scene
+        .until("the lamps are gone", |view| {
+            let links = view["links"].as_array().unwrap();
+            links.iter().any(|link| link["state"] != "up")
+        })
+        .await;
+}
+
 fn newest_start(scene: &Scene) -> GatewayStarted {
     let started = scene.events().into_iter().rev().find_map(|event| match event.body {
         Some(Body::GatewayStarted(started)) => Some(started),
@@ -99,16 +112,7 @@ async fn what_differs_from_what_was_approved_freezes_and_an_unknown_device_waits
     assert!(!file(&scene).exists());
 
     // What can't be known isn't approved.
-    scene.dealer.lamps.unplug().await;
-    scene
-        .until("the lamps are gone", |view| {
-            view["links"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .any(|link| link["state"] != "up")
-        })
-        .await;
+    unplug_lamps(&scene).await;
     approve_yes(&scene).await.refused(1, "not online: lamps");
     scene.dealer.lamps.replug().await;
     scene.links_up().await;
@@ -225,6 +229,141 @@ async fn what_differs_from_what_was_approved_freezes_and_an_unknown_device_waits
     ] {
         assert!(told.contains(words), "{words}: {told}");
     }
+    assert!(scene.terminate().await.success());
+}
+
+fn sha256(seed: &[u8], rest: &[u8]) -> String {
+    let digest = Sha256::new().chain_update(seed).chain_update(rest).finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// What was recorded of digests: who asked, and of which seed.
+fn recorded(scene: &Scene) -> Vec<(ActorKind, Vec<u8>)> {
+    let verified = scene.events().into_iter().filter_map(|event| {
+        let kind = event.actor.as_ref().map(|actor| actor.kind());
+        match event.body {
+            Some(Body::SoftwareVerified(verified)) => Some((kind.unwrap(), verified.seed)),
+            _ => None,
+        }
+    });
+    verified.collect()
+}
+
+#[tokio::test]
+async fn an_inspector_at_the_table_has_everything_digested_and_compares_it() {
+    let mut scene = Scene::new(NOBODY);
+    scene.start().await;
+    scene.links_up().await;
+    let program = env!("CARGO_BIN_EXE_tablegate");
+    let config = scene.config();
+    let image = scene.path("sim.bin");
+    // The simulated devices' image is their version.
+    std::fs::write(&image, "sim-1.0").unwrap();
+    let tumbler = format!("tumbler={}", image.display());
+    let args = [
+        "verify-software",
+        "--seed",
+        "00ff",
+        "--json",
+        "--expect-program",
+        program,
+        "--expect-config",
+        config.to_str().unwrap(),
+        "--expect-firmware",
+        &tumbler,
+    ];
+    let told = scene.act(&args).await.ok();
+    let told: Value = serde_json::from_str(&told).unwrap();
+    let seed = [0x00, 0xff];
+    assert_eq!(told["program_sha256"], sha256(&seed, &std::fs::read(program).unwrap()));
+    let shown = |form: &'static str| {
+        let config = config.clone();
+        async move { run(&["config", "show", config.to_str().unwrap(), form]).await.ok() }
+    };
+    assert_eq!(
+        told["config_sha256"],
+        sha256(&seed, shown("--canonical").await.as_bytes())
+    );
+    let rules = shown("--rules").await;
+    assert!(rules.contains("tai-sai") && rules.contains("any_triple"), "{rules}");
+    assert_eq!(told["rules_sha256"], sha256(&seed, rules.as_bytes()));
+    let devices = told["devices"].as_array().unwrap();
+    assert_eq!(devices.len(), 3, "{told}");
+    for device in devices {
+        assert_eq!(device["outcome"], "answered");
+        assert_eq!(device["sha256"], sha256(&seed, b"sim-1.0"));
+    }
+    let expected = told["expected"].as_object().unwrap();
+    assert_eq!(expected.len(), 4);
+    assert!(expected.values().all(|finding| finding == "as_expected"), "{told}");
+    assert_eq!(recorded(&scene), [(ActorKind::Technician, seed.to_vec())]);
+    let line = scene
+        .command(&["events", "list", "--kind", "software_verified"])
+        .await
+        .ok();
+    assert!(line.contains("seed 00ff"), "{line}");
+
+    // Once a minute, whoever asks.
+    scene.act(&["verify-software"]).await.refused(1, "once a minute");
+    scene
+        .act(&["verify-software", "--seed", "0"])
+        .await
+        .refused(2, "hexadecimal");
+    let long = "ab".repeat(65);
+    scene
+        .act(&["verify-software", "--seed", &long])
+        .await
+        .refused(2, "1 to 64 bytes");
+    if nix::unistd::Uid::current().is_root() {
+        scene.command(&["verify-software"]).await.refused(2, "--by");
+    }
+
+    // Something else than what was expected, and a device that is away.
+    again(&mut scene, &[]).await;
+    unplug_lamps(&scene).await;
+    let other = image.to_str().unwrap();
+    let ended = scene.act(&["verify-software", "--expect-program", other]).await;
+    assert!(
+        ended.out.contains("NOT as expected") && ended.out.contains("not online"),
+        "{ended:?}"
+    );
+    ended.refused(1, "program is not what was expected; no digest of layout lamps LL-1");
+    assert_eq!(recorded(&scene).len(), 2);
+    assert!(scene.terminate().await.success());
+}
+
+#[tokio::test]
+#[ignore = "needs mosquitto: tests/all runs it"]
+async fn the_floor_has_everything_digested_by_a_request() {
+    let broker = Mosquitto::start("max_queued_messages 1000000");
+    let mut scene = Scene::new(&broker.url());
+    scene.start().await;
+    scene.links_up().await;
+    scene
+        .until("the floor", |view| view["uplink"]["state"] == "online")
+        .await;
+    let url = broker.url();
+    let config = scene.config();
+    let program = env!("CARGO_BIN_EXE_tablegate");
+    let floor = [
+        "floor", "verify", "--broker", &url, "--site", "harbour", "--table", "TS-07",
+    ];
+    let mut args = floor.to_vec();
+    let expect = ["--expect-program", program, "--expect-config", config.to_str().unwrap()];
+    args.extend(["--seed", "0102"].into_iter().chain(expect));
+    let told = run(&args).await.ok();
+    assert_eq!(told.matches("  as expected").count(), 3, "{told}");
+    assert!(told.contains("tumbler DT-1"), "{told}");
+    assert_eq!(
+        recorded(&scene),
+        [(ActorKind::Floor, vec![1, 2])],
+        "recorded before it was answered"
+    );
+    run(&floor).await.refused(1, "once a minute");
+    let mut args = floor.to_vec();
+    let long = "ab".repeat(65);
+    args.extend(["--seed", &long]);
+    run(&args).await.refused(1, "1 to 64 bytes");
     assert!(scene.terminate().await.success());
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use device_support::{Bench, Do, Far, Peer, bell, device, key, soon, tumbler};
 use prost::Message;
-use tablegate::device::{LinkState, Wish};
+use tablegate::device::{DigestAnswer, DigestAsk, LinkState, Wish};
 use tablegate::table::indicators::{DeviceCommand, LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{
     Contact, Cover, DeviceKind, DeviceStatus, DiceReading, Flatness, Input, Key, TumblerReport,
@@ -25,6 +25,7 @@ use tablegate::time::Clock;
 use tablegate::wire::frame::{self, Kind};
 use tablegate::wire::message::{self as wire, from_device, to_device};
 use tablegate::wire::session::DeviceEvent;
+use tokio::sync::oneshot;
 
 fn readout(text: &str, entry: u32, serial: u64) -> Wish {
     Wish::Terminal(Readout {
@@ -381,4 +382,44 @@ async fn a_gateway_that_lets_go_closes_the_port() {
     let first = soon("an input", inputs.recv()).await.unwrap().input;
     assert!(matches!(first, Input::DeviceUp { .. }), "{first:?}");
     drop((again, peer));
+}
+
+/// Asks the device for its digest.
+async fn ask_digest(bench: &Bench, seed: &[u8]) -> oneshot::Receiver<DigestAnswer> {
+    let (reply, answer) = oneshot::channel();
+    let seed = seed.to_vec();
+    let ask = DigestAsk { seed, reply };
+    soon("room for a question", bench.handle.digests.send(ask))
+        .await
+        .unwrap();
+    answer
+}
+
+#[tokio::test]
+async fn a_digest_is_answered_by_the_device_and_lost_with_its_session() {
+    let (bench, mut peer) = Bench::up(DeviceKind::Tumbler).await;
+    let answer = ask_digest(&bench, b"seed").await;
+    let request = loop {
+        if let to_device::Body::Digest(request) = peer.accepted().await {
+            break request;
+        }
+    };
+    assert_eq!(request.seed, b"seed");
+    let reply = |seed: &[u8], sha256: &[u8]| {
+        from_device::Body::Digest(wire::DigestReply {
+            seed: seed.to_vec(),
+            sha256: sha256.to_vec(),
+        })
+    };
+    // To a question that nobody has.
+    peer.report(reply(b"other", &[1; 32]));
+    peer.report(reply(b"seed", &[2; 32]));
+    assert_eq!(soon("the answer", answer).await, Ok(DigestAnswer::Digest(vec![2; 32])));
+
+    let lost = ask_digest(&bench, b"again").await;
+    while !matches!(peer.accepted().await, to_device::Body::Digest(_)) {}
+    peer.unplug().await;
+    assert!(soon("the end of the question", lost).await.is_err());
+    let offline = ask_digest(&bench, b"more").await;
+    assert_eq!(soon("the answer", offline).await, Ok(DigestAnswer::Offline));
 }

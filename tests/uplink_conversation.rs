@@ -12,7 +12,8 @@ mod uplink_support;
 use prost::Message;
 use std::time::{Duration, Instant};
 use tablegate::table::event::{
-    ErrorCode, Event, Head, Mode, Replay, Request, Response, Snapshot, Status, TableState, request, response,
+    ErrorCode, Event, Head, Mode, Replay, Request, Response, Snapshot, Status, TableState, VerifySoftware, request,
+    response,
 };
 use tablegate::table::input::Condition;
 use tablegate::uplink::{Ancestry, Notice, UplinkState};
@@ -486,6 +487,48 @@ async fn three_hundred_snapshots_at_once_are_all_answered() {
     assert_eq!((report.refused_requests, report.failures), (0, 0));
 }
 
+/// An encoded request for digests. What the other end answers depends on the length of the seed.
+fn verify(seed: &[u8]) -> Vec<u8> {
+    let seed = seed.to_vec();
+    Request {
+        request_id: "v".to_owned(),
+        request: Some(request::Request::VerifySoftware(VerifySoftware { seed })),
+    }
+    .encode_to_vec()
+}
+
+#[tokio::test]
+async fn digests_are_answered_with_digests_or_with_why_there_are_none() {
+    let (rig, mut peer) = ready(1).await;
+    ask(&mut peer, &verify(b"seed")).await;
+    match response(&mut peer).await {
+        response::Response::SoftwareVerified(verified) => assert_eq!(verified.program_sha256, b"seed"),
+        other => panic!("{other:?}"),
+    }
+    ask(&mut peer, &verify(b"2!")).await;
+    match response(&mut peer).await {
+        response::Response::Error(error) => assert_eq!(error.code(), ErrorCode::Busy),
+        other => panic!("{other:?}"),
+    }
+    let mut report = rig.uplink.report.clone();
+    report_is(&mut report, "one was refused", |report| report.refused_requests == 1).await;
+}
+
+#[tokio::test]
+async fn digests_that_take_long_hold_up_nothing_and_are_made_for_one_at_a_time() {
+    let (rig, mut peer) = ready(1).await;
+    // Nobody ever answers this one.
+    ask(&mut peer, &verify(b"1")).await;
+    ask(&mut peer, &verify(b"seed")).await;
+    match response(&mut peer).await {
+        response::Response::Error(error) => assert_eq!(error.code(), ErrorCode::Busy),
+        other => panic!("{other:?}"),
+    }
+    ask(&mut peer, &replay(&rig.memory.journal_id, 1, 1)).await;
+    assert!(matches!(response(&mut peer).await, response::Response::Event(_)));
+    assert!(matches!(response(&mut peer).await, response::Response::ReplayDone(_)));
+}
+
 #[tokio::test]
 async fn what_cannot_be_answered_gets_an_error_and_the_connection_stands() {
     let (rig, mut peer) = ready(1).await;
@@ -546,7 +589,7 @@ async fn one_replay_runs_four_wait_and_more_are_busy() {
                 busy += 1;
             }
             response::Response::Event(_) => {}
-            response::Response::Snapshot(_) => panic!(),
+            response::Response::Snapshot(_) | response::Response::SoftwareVerified(_) => panic!(),
         }
     }
     assert_eq!((done, busy), (5, 2));

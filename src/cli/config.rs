@@ -33,7 +33,7 @@ enum Command {
     Check(File),
     /// Show every value that holds, and where it came from.
     #[command(after_help = "Example:\n  tablegate config show /etc/tablegate/TS-07.toml")]
-    Show(File),
+    Show(Show),
     /// Print a commented file for a game, accepted as it is.
     #[command(
         after_help = "Examples:\n  tablegate config template tai-sai > TS-07.toml\n  tablegate config template tai-sai --style B > TS-08.toml\n  tablegate config template sic-bo > SB-01.toml\n  tablegate config template two-up-dice > TU-01.toml"
@@ -48,6 +48,18 @@ struct File {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+}
+
+#[derive(Args, Debug)]
+struct Show {
+    #[command(flatten)]
+    file: File,
+    /// Print the canonical form whose SHA-256 is in events and approvals.
+    #[arg(long, conflicts_with = "json")]
+    canonical: bool,
+    /// Print the rules of its game in canonical form: version, areas, what they pay.
+    #[arg(long, conflicts_with_all = ["json", "canonical"])]
+    rules: bool,
 }
 
 #[derive(Args, Debug)]
@@ -76,7 +88,7 @@ pub fn run(config: &Config) -> Result<(), Failure> {
     let environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
     match &config.command {
         Command::Check(file) => check(&file.file, &environment, file.json),
-        Command::Show(file) => show(&file.file, &environment, file.json),
+        Command::Show(show) => self::show(show, &environment),
         Command::Template(template) => print_template(template),
     }
 }
@@ -216,7 +228,8 @@ fn what(game: &GameConfig) -> String {
     }
 }
 
-fn show(file: &Path, environment: &config::Variables, json: bool) -> Result<(), Failure> {
+fn show(show: &Show, environment: &config::Variables) -> Result<(), Failure> {
+    let (file, json) = (show.file.file.as_path(), show.file.json);
     let examined = config::examine(file, environment);
     if json {
         let effective = examined.config.is_some().then_some(&examined.effective);
@@ -229,8 +242,14 @@ fn show(file: &Path, environment: &config::Variables, json: bool) -> Result<(), 
             None => Err(refusal_in_short(file, &examined)),
         };
     }
-    if examined.config.is_none() {
+    let Some(accepted) = &examined.config else {
         return Err(refusal(file, &examined.problems));
+    };
+    if show.canonical {
+        return print(&accepted.gateway.config_text);
+    }
+    if show.rules {
+        return print(&accepted.gateway.game.game.rules_text());
     }
     print(&shown(&examined.effective))
 }

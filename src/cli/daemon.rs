@@ -220,9 +220,11 @@ pub fn act(acting: &Acting, act: Act) -> Result<(), Failure> {
 pub fn done(answer: Answer) -> Result<String, Failure> {
     match answer {
         Answer::Done { text } => Ok(text),
-        Answer::View(_) | Answer::Refused { .. } | Answer::Failed { .. } | Answer::WrongUse { .. } => {
-            Err(unexpected(&answer))
-        }
+        Answer::View(_)
+        | Answer::Verified { .. }
+        | Answer::Refused { .. }
+        | Answer::Failed { .. }
+        | Answer::WrongUse { .. } => Err(unexpected(&answer)),
     }
 }
 
@@ -241,7 +243,7 @@ pub fn unexpected(answer: &Answer) -> Failure {
         }
         Answer::Failed { text } => Failure::failed(text.clone()),
         Answer::WrongUse { text } => Failure::usage(text.clone()),
-        Answer::View(_) | Answer::Done { .. } => Failure::failed(
+        Answer::View(_) | Answer::Verified { .. } | Answer::Done { .. } => Failure::failed(
             "the daemon answered something else than was asked: command and daemon are of different versions?",
         ),
     }
@@ -255,7 +257,10 @@ pub fn unreachable(error: ClientError) -> Failure {
             "\nStart it (systemctl start tablegate@NAME, or tablegate run --config FILE), or name another one."
         }
         ClientError::Denied { .. } => "\nAsk for membership of its group (see ls -l), and log in again.",
-        ClientError::Io { .. } | ClientError::Closed | ClientError::Silent | ClientError::NotUnderstood { .. } => "",
+        ClientError::Io { .. }
+        | ClientError::Closed
+        | ClientError::Silent { .. }
+        | ClientError::NotUnderstood { .. } => "",
     };
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     Failure {

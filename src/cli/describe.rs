@@ -6,10 +6,11 @@ mod words;
 
 pub use words::{actor, areas, code, device, keys, moment, word};
 
+use super::event_json::hex;
 use crate::table::event::{
     BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceOnline, DiceUncovered, Event, GatewayStarted, HousePolicy,
     IncidentRecorded, JournalFailed, JournalStarted, LampFailed, OpeningCheckRecorded, ResultAmended, ResultEntered,
-    ResultSource, RoundSettled, RoundStarted, RoundVoided, TableUnlocked,
+    ResultSource, RoundSettled, RoundStarted, RoundVoided, SoftwareVerified, TableUnlocked,
 };
 use words::{after, also, area, away, by_itself, count, count64, numbers, seconds};
 
@@ -58,6 +59,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::EventSetAside(_) => "event_set_aside",
         Body::ClockStepped(_) => "clock_stepped",
         Body::SelfTestFailed(_) => "self_test_failed",
+        Body::SoftwareVerified(_) => "software_verified",
         Body::DeviceOnline(_) => "device_online",
         Body::DeviceOffline(_) => "device_offline",
         Body::DeviceFaulted(_) => "device_faulted",
@@ -134,6 +136,7 @@ fn happened(body: &Body) -> String {
             )
         }
         Body::SelfTestFailed(failed) => format!("SELF-TEST FAILED: {}", failed.text),
+        Body::SoftwareVerified(verified) => software_verified(verified),
         Body::DeviceOnline(online) => device_online(online),
         Body::DeviceOffline(offline) => {
             "device offline: ".to_owned()
@@ -247,6 +250,27 @@ fn gateway_started(started: &GatewayStarted) -> String {
         "gateway {} started ({}){before}{approval}",
         started.version,
         game.join(" ")
+    )
+}
+
+/// Digests with a seed: who knows the seed and has the same things can compute them.
+fn software_verified(verified: &SoftwareVerified) -> String {
+    let devices: Vec<String> = verified
+        .devices
+        .iter()
+        .map(|device| {
+            let named = device.device.clone().unwrap_or_default();
+            let kind = word(named.kind().as_str_name(), "DEVICE_KIND_");
+            let outcome = word(device.outcome().as_str_name(), "DEVICE_VERIFIED_OUTCOME_");
+            format!("{kind} {} {outcome}", named.serial_number)
+        })
+        .collect();
+    format!(
+        "software digested with the seed {}: program {}, configuration {}; {}",
+        hex(&verified.seed),
+        hex(&verified.program_sha256),
+        hex(&verified.config_sha256),
+        devices.join(", ")
     )
 }
 

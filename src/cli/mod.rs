@@ -26,6 +26,7 @@ pub mod signatures;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod status;
+pub mod verify;
 
 use clap::{Parser, Subcommand};
 
@@ -93,6 +94,11 @@ enum Command {
         after_help = "Examples:\n  tablegate approve --config /etc/tablegate/TS-07.toml\n  tablegate approve --config /etc/tablegate/TS-07.toml --check\n\nIt asks the daemon that runs with this configuration, and writes TS-07.approved beside the file. The daemon reads that at its next start."
     )]
     Approve(approve::Approve),
+    /// Have everything that a table runs digested with a seed, devices included, and compare it with what you have. It is recorded.
+    #[command(
+        after_help = "Examples:\n  tablegate verify-software --instance TS-07\n  tablegate verify-software --expect-program /usr/bin/tablegate --expect-config /etc/tablegate/TS-07.toml\n\nIt takes up to a minute, and is done once a minute at most. Exit status 1 when something isn't what was expected."
+    )]
+    VerifySoftware(verify::VerifySoftware),
     #[cfg(feature = "sim")]
     Sim(sim::Sim),
     /// What a shell needs to complete commands and options.
@@ -133,6 +139,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Rules(rules) => rules::run(rules),
         Command::Config(config) => config::run(&config),
         Command::Approve(approve) => approve::run(&approve),
+        Command::VerifySoftware(verify) => verify::run(&verify),
         #[cfg(feature = "sim")]
         Command::Sim(sim) => sim::run(sim),
         Command::Completions(args) => pages::completions(&args),

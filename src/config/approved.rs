@@ -7,6 +7,7 @@ use super::names::nearest_of;
 use super::problem::{Origin, Problem};
 use super::value::{describe, shown};
 use super::{Disk, FileReader};
+use crate::control::hex;
 use crate::device::Kind;
 use crate::gateway::{ApprovalFile, Approved, Said};
 use crate::table::ApprovedDevice;
@@ -371,25 +372,13 @@ fn right_of(keys: &[(&'static str, &'static str)], key: &str) -> &'static str {
 /// A SHA-256 in 64 hexadecimal digits.
 #[must_use]
 pub fn digest(text: &str) -> Option<[u8; 32]> {
-    let digits: Option<Vec<u8>> = text
-        .chars()
-        .map(|digit| digit.to_digit(16).and_then(|digit| u8::try_from(digit).ok()))
-        .collect();
-    let bytes: Vec<u8> = digits?
-        .chunks(2)
-        .filter_map(|pair| match pair {
-            [high, low] => Some(high << 4 | low),
-            _ => None,
-        })
-        .collect();
-    <[u8; 32]>::try_from(bytes).ok().filter(|_| text.len() == 64)
+    <[u8; 32]>::try_from(hex::read(text)?).ok()
 }
 
 /// The text of a file that says this, for people who look into it as well. What `parse` reads of it is what is written.
 #[must_use]
 pub fn text(instance: &str, approved: &Approved) -> String {
     let quoted = |text: &str| toml::Value::String(text.to_owned()).to_string();
-    let hex = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     let mut text = format!(
         "\
 # What is approved for table {instance}: written by `tablegate approve`, read by the daemon when it starts.
@@ -407,8 +396,8 @@ rules_version = {}
 ",
         quoted(&approved.by),
         quoted(&approved.at),
-        hex(&approved.program_sha256),
-        hex(&approved.config_sha256),
+        hex::write(&approved.program_sha256),
+        hex::write(&approved.config_sha256),
         quoted(&approved.rules_version),
     );
     for device in &approved.devices {
@@ -421,7 +410,7 @@ rules_version = {}
             quoted(&device.firmware),
         );
         let image = device.firmware_sha256.as_deref().unwrap_or_default();
-        let _ = writeln!(text, "firmware_sha256 = \"{}\"", hex(image));
+        let _ = writeln!(text, "firmware_sha256 = \"{}\"", hex::write(image));
     }
     if approved.devices.is_empty() {
         text.push_str("\n# No device is approved.\ndevice = []\n");

@@ -60,8 +60,11 @@ pub enum ClientError {
     #[error("the daemon closed the connection without an answer: it has stopped, or this connection was too slow")]
     Closed,
     /// No answer came.
-    #[error("the daemon did not answer within {} s", ANSWER_WITHIN.as_secs())]
-    Silent,
+    #[error("the daemon did not answer within {} s", limit.as_secs())]
+    Silent {
+        /// How long it was waited for.
+        limit: Duration,
+    },
     /// The answer is none that this version knows.
     #[error("the daemon's answer isn't understood: command and daemon are of different versions?")]
     NotUnderstood {
@@ -113,6 +116,17 @@ impl Client {
         self.next().await
     }
 
+    /// As [`Client::ask`], of something that takes the daemon up to `limit`.
+    ///
+    /// # Errors
+    /// As [`Client::ask`].
+    pub async fn ask_for_long(&mut self, request: &Request, limit: Duration) -> Result<Answer, ClientError> {
+        let line = serde_json::to_string(request).map_err(|source| ClientError::NotUnderstood { source })?;
+        // As above: an answer may wait all the same.
+        let _turned_away = self.lines.send(line).await;
+        self.next_within(limit).await
+    }
+
     /// Does `act`, in the name of `by` for root.
     ///
     /// # Errors
@@ -127,7 +141,11 @@ impl Client {
     /// # Errors
     /// As [`Client::ask`].
     pub async fn next(&mut self) -> Result<Answer, ClientError> {
-        match tokio::time::timeout(ANSWER_WITHIN, self.lines.next()).await {
+        self.next_within(ANSWER_WITHIN).await
+    }
+
+    async fn next_within(&mut self, limit: Duration) -> Result<Answer, ClientError> {
+        match tokio::time::timeout(limit, self.lines.next()).await {
             Ok(Some(Ok(line))) => serde_json::from_str(&line).map_err(|source| ClientError::NotUnderstood { source }),
             Ok(Some(Err(LinesCodecError::Io(source)))) if source.kind() != io::ErrorKind::ConnectionReset => {
                 let path = self.path.clone();
@@ -136,7 +154,7 @@ impl Client {
             Ok(Some(Err(LinesCodecError::Io(_) | LinesCodecError::MaxLineLengthExceeded)) | None) => {
                 Err(ClientError::Closed)
             }
-            Err(_) => Err(ClientError::Silent),
+            Err(_) => Err(ClientError::Silent { limit }),
         }
     }
 }

@@ -24,6 +24,14 @@ pub enum Request {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
     },
+    /// Digests of everything that runs; takes up to a minute.
+    VerifySoftware {
+        /// What goes before each thing that is digested, in hexadecimal digits.
+        seed: String,
+        /// In whose name root asks; refused from anyone else.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
 }
 
 impl Request {
@@ -42,6 +50,11 @@ impl Request {
 pub enum Answer {
     /// What there is to see.
     View(Box<View>),
+    /// The digests, which are recorded.
+    Verified {
+        /// An encoded `tablegate.v1.SoftwareVerified`, in hexadecimal digits.
+        message: String,
+    },
     /// It is done.
     Done {
         /// One sentence.
@@ -78,7 +91,11 @@ impl Answer {
     pub fn view(self) -> Result<View, Answer> {
         match self {
             Answer::View(view) => Ok(*view),
-            Answer::Done { .. } | Answer::Refused { .. } | Answer::Failed { .. } | Answer::WrongUse { .. } => Err(self),
+            Answer::Verified { .. }
+            | Answer::Done { .. }
+            | Answer::Refused { .. }
+            | Answer::Failed { .. }
+            | Answer::WrongUse { .. } => Err(self),
         }
     }
 }

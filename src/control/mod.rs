@@ -2,6 +2,7 @@
 //! mode (0660) and group are the rights, and the daemon looks up no groups. Knows no rule of the table.
 
 pub mod client;
+pub mod hex;
 mod message;
 mod peer;
 mod server;

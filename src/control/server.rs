@@ -1,12 +1,14 @@
 //! The daemon's end: one task per connection, each with its limits. Nobody who connects can hold up the table or anybody else.
 
+use super::hex;
 use super::message::{Act, ActError, Answer, Request};
 use super::peer::Peer;
 use super::socket::{BindError, ControlConfig, Listening};
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
-use crate::gateway::{Handle, Refusal};
+use crate::gateway::{Handle, Refusal, VerifyRefusal};
 use crate::table::input::{OperatorAct, Person, Role};
 use futures_util::{SinkExt, StreamExt};
+use prost::Message;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -123,6 +125,7 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
         let answer = match asked {
             Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
             Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,
+            Ok(Ok(Request::VerifySoftware { seed, by })) => verify(handle, peer, &seed, by.as_deref()).await,
             Ok(Ok(Request::Act { act, by })) => self::act(handle, peer, act, by, acted).await,
             Ok(Err(text)) => Answer::WrongUse { text },
             Err(LinesCodecError::MaxLineLengthExceeded) => {
@@ -135,6 +138,32 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
         if send(lines, &answer).await.is_err() {
             return;
         }
+    }
+}
+
+/// Has digests made: anybody who may look may ask what runs here, by name.
+async fn verify(handle: &Handle, peer: &Peer, seed: &str, by: Option<&str>) -> Answer {
+    let person = match peer.acting(by) {
+        Ok(person) => person,
+        Err(error) => {
+            let text = error.to_string();
+            return Answer::WrongUse { text };
+        }
+    };
+    let Some(seed) = hex::read(seed) else {
+        let text = "a seed is an even number of hexadecimal digits".to_owned();
+        return Answer::WrongUse { text };
+    };
+    match handle.verify(person, seed).await {
+        Ok(verified) => Answer::Verified {
+            message: hex::write(&verified.encode_to_vec()),
+        },
+        Err(error @ VerifyRefusal::Seed(_)) => Answer::WrongUse {
+            text: error.to_string(),
+        },
+        Err(error @ (VerifyRefusal::Busy(_) | VerifyRefusal::Refused(_))) => Answer::Failed {
+            text: error.to_string(),
+        },
     }
 }
 

@@ -24,6 +24,10 @@ pub(super) fn complaint(line: &str) -> String {
     let Some((name, inside)) = only_member(&value) else {
         return format!("that is no request; {LOOKS}");
     };
+    if name == "verify_software" {
+        return "digests are asked for with a seed: {\"verify_software\":{\"seed\":\"00ff\"}}; beside it there may be \"by\", a name in quotes"
+            .to_owned();
+    }
     if name != "act" {
         return match known::<Request>().contains(&name) {
             true => format!("\"{name}\" stands alone: {{\"{name}\":{{}}}}"),

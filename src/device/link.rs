@@ -23,9 +23,11 @@ use crate::table::event::DeviceOfflineReason;
 use crate::table::indicators::DeviceCommand;
 use crate::table::input::Arrival;
 use crate::time::{Clock, Uptime};
+use crate::wire::message::{DigestRequest, to_device};
 use crate::wire::session::{DEFAULT_HOLD_MS, Host, HostConfig, LinkState as HostState, Oddity};
 
 use super::back_off::{BackOff, NOISY};
+use super::digest::{self, Asking, DigestAsk};
 use super::flood::Flood;
 use super::holder::Holders;
 use super::outside::{OpenPort, Ports};
@@ -54,6 +56,7 @@ pub(super) struct Ends {
     pub(super) inputs: mpsc::Sender<Arrival>,
     pub(super) wishes: watch::Receiver<Wish>,
     pub(super) commands: mpsc::Receiver<DeviceCommand>,
+    pub(super) digests: mpsc::Receiver<DigestAsk>,
     pub(super) ask_status: Arc<Notify>,
 }
 
@@ -65,6 +68,8 @@ pub(super) struct Link {
     ends: Ends,
     host: Host,
     memory: Memory,
+    /// What the device was asked and has not answered.
+    asking: Asking,
     reporter: Reporter,
     back_off: BackOff,
     /// What the table was told last.
@@ -122,6 +127,7 @@ enum Wake {
     Wish,
     Command(DeviceCommand),
     Ask,
+    Digest(DigestAsk),
     Room,
     Time,
 }
@@ -154,6 +160,7 @@ impl Link {
             ends,
             host,
             memory: Memory::default(),
+            asking: Asking::default(),
             reporter,
             back_off: BackOff::default(),
             told: Told::Nothing,
@@ -267,6 +274,7 @@ impl Link {
                 Wake::Wish => self.take_wish(now),
                 Wake::Command(command) => self.command(now, &command),
                 Wake::Ask => self.host.request_status(now),
+                Wake::Digest(ask) => self.ask_digest(now, ask),
                 Wake::Room => {}
                 Wake::Time => self.host.handle_deadline(now),
             }
@@ -326,6 +334,7 @@ impl Link {
             inputs,
             wishes,
             commands,
+            digests,
             ask_status,
         } = &mut self.ends;
         tokio::select! {
@@ -335,6 +344,7 @@ impl Link {
             room = inputs.reserve(), if delivery == Delivery::NoRoom => room.map(|_| Wake::Room).map_err(|_| Stopped),
             command = commands.recv() => command.map(Wake::Command).ok_or(Stopped),
             () = ask_status.notified() => Ok(Wake::Ask),
+            Some(ask) = digests.recv() => Ok(Wake::Digest(ask)),
             () = sleep_until(at) => Ok(Wake::Time),
         }
     }
@@ -395,6 +405,15 @@ impl Link {
         }
     }
 
+    /// Asks the device for its digest. A question that it had before is lost.
+    fn ask_digest(&mut self, now: Uptime, ask: DigestAsk) {
+        let seed = ask.seed.clone();
+        match self.host.command(now, to_device::Body::Digest(DigestRequest { seed })) {
+            Ok(()) => self.asking.asked(ask),
+            Err(_not_up) => digest::offline(ask),
+        }
+    }
+
     fn command(&mut self, now: Uptime, command: &DeviceCommand) {
         if let Err(error) = self.host.command(now, translate::command(command)) {
             tracing::warn!(device = Kind::from(self.config.kind).word(), %error, "a command was dropped");
@@ -410,6 +429,7 @@ impl Link {
                 inputs,
                 wishes,
                 commands,
+                digests,
                 ask_status,
             } = &mut self.ends;
             // The ends come first: what comes without end while the port is closed must not keep it closed.
@@ -419,6 +439,7 @@ impl Link {
                 () = inputs.closed() => return Err(Stopped),
                 // An asked-for status comes with the next greeting anyway.
                 () = ask_status.notified() => {}
+                Some(ask) = digests.recv() => digest::offline(ask),
                 changed = wishes.changed() => {
                     changed.map_err(|_| Stopped)?;
                     self.take_wish(self.clock.uptime());

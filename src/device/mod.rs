@@ -2,6 +2,7 @@
 //! show, reopen. Imports `wire`, `table`, `time`; decides nothing about the game and knows no simulated device.
 
 mod back_off;
+mod digest;
 mod flood;
 mod holder;
 mod identify;
@@ -25,6 +26,7 @@ use crate::wire::message::from_device;
 use crate::wire::session::Age;
 
 pub use crate::wire::session::TumblerBuild;
+pub use digest::{DigestAnswer, DigestAsk};
 pub use holder::Holders;
 pub use identify::{ANSWERS_WITHIN, Answered, identify};
 pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};
@@ -77,6 +79,8 @@ pub struct DeviceHandle {
     pub wish: watch::Sender<Wish>,
     /// Commands that can't be repeated, in order, after the wish. A command that waits when the link goes down is dropped.
     pub commands: mpsc::Sender<DeviceCommand>,
+    /// Questions for the device's digest. It has one at a time; another takes its place.
+    pub digests: mpsc::Sender<DigestAsk>,
     /// How the link stands. Changes of its state are announced at once, of its counters every 10 s; `borrow` is never older
     /// than about a second.
     pub report: watch::Receiver<LinkReport>,
@@ -113,11 +117,13 @@ pub fn start_at(
 ) -> DeviceHandle {
     let (wish, wishes) = watch::channel(Wish::Nothing);
     let (commands, given) = mpsc::channel(WAITING_COMMANDS);
+    let (digests, asked) = mpsc::channel(1);
     let ask_status = Arc::new(Notify::new());
     let ends = link::Ends {
         inputs,
         wishes,
         commands: given,
+        digests: asked,
         ask_status: Arc::clone(&ask_status),
     };
     let (link, report) = link::Link::new(config, ends, clock, Arc::clone(&ports));
@@ -125,6 +131,7 @@ pub fn start_at(
     DeviceHandle {
         wish,
         commands,
+        digests,
         report,
         ask_status,
     }

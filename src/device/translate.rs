@@ -101,7 +101,7 @@ impl Memory {
                 },
                 text: fault.text,
             },
-            // Digests are asked for by nobody yet.
+            // The link gives it to whoever asked; the table knows nothing of it.
             from_device::Body::Digest(_) => return None,
         })
     }

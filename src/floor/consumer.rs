@@ -290,7 +290,12 @@ impl Consumer {
                 }
             }
             // Busy, or not ready: asked again later.
-            Some(response::Response::Error(_) | response::Response::Snapshot(_)) | None => Vec::new(),
+            Some(
+                response::Response::Error(_)
+                | response::Response::Snapshot(_)
+                | response::Response::SoftwareVerified(_),
+            )
+            | None => Vec::new(),
         }
     }
 

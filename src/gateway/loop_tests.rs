@@ -244,6 +244,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         table_loop.run().await
     });
     let handle = Handle {
+        verifier: super::verify::Desk::new().0,
         clock: clock.clone(),
         people,
         table: table_view,

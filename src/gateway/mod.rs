@@ -26,6 +26,7 @@ mod table_loop;
 pub(crate) mod testing;
 mod two_up_round;
 mod upkeep;
+mod verify;
 pub mod view;
 mod volatile;
 
@@ -38,14 +39,15 @@ pub use rounds::{RoundEnd, RoundTally, RoundView, Rounds};
 pub use start::{Defect, Running, start, start_in};
 pub use store::{Answer, Events, Found, Fresh, Pending, Room, Shelf, Store, Verified};
 pub use two_up_round::TwoUpRound;
+pub use verify::{MAX_SEED, VerifyRefusal};
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 
 use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;
 use crate::signing::Signer;
 use crate::table::TableConfig;
-use crate::table::event::TableState;
-use crate::table::input::{Arrival, Input, OperatorAct, Person};
+use crate::table::event::{SoftwareVerified, TableState};
+use crate::table::input::{Arrival, Asker, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
 use crate::time::Clock;
 use crate::uplink::{UplinkConfig, UplinkReport};
@@ -96,6 +98,7 @@ pub struct Handle {
     reports: watch::Receiver<Reports>,
     counts: watch::Receiver<Counts>,
     stop: Arc<watch::Sender<bool>>,
+    verifier: verify::Desk,
 }
 
 /// Everything that can be looked at, put together when somebody looks.
@@ -194,6 +197,14 @@ impl Handle {
     pub async fn operator_gone(&self, connection: u64) {
         // A stopping table forgets both anyway.
         let _stopping = self.ask(Input::OperatorGone { connection }, None).await;
+    }
+
+    /// Makes digests with `seed` of everything that runs, and has them recorded; takes up to a minute, since devices are asked.
+    ///
+    /// # Errors
+    /// A [`VerifyRefusal`] says why there are none.
+    pub async fn verify(&self, person: Person, seed: Vec<u8>) -> Result<SoftwareVerified, VerifyRefusal> {
+        self.verifier.ask(Asker::Person(person), seed).await
     }
 
     /// Begins a clean stop.

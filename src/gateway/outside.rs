@@ -28,8 +28,9 @@ pub trait Outside: Send + Sync {
     /// What identifies this PC.
     fn machine(&self) -> String;
 
-    /// Begins to digest the running program; what is returned waits for the digest.
-    fn program_digest(&self) -> Box<dyn FnOnce() -> [u8; 32] + Send>;
+    /// Begins to digest the running program after `seed` (which may be empty); what is returned waits for the digest, which is zeros
+    /// when the program can't be read.
+    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send>;
 
     /// Opens the journal. Blocks.
     ///
@@ -83,8 +84,9 @@ impl Outside for Machine {
     }
 
     /// On a thread: the journal is opened meanwhile.
-    fn program_digest(&self) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
-        let digest = std::thread::spawn(own_digest);
+    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+        let seed = seed.to_vec();
+        let digest = std::thread::spawn(move || own_digest(&seed));
         Box::new(move || digest.join().unwrap_or_default())
     }
 
@@ -119,11 +121,11 @@ impl Outside for Machine {
     }
 }
 
-/// SHA-256 of this program's file; zeros when it can't be read.
-fn own_digest() -> [u8; 32] {
+/// SHA-256 of the seed and this program's file; zeros when it can't be read.
+fn own_digest(seed: &[u8]) -> [u8; 32] {
     let digest = || -> std::io::Result<[u8; 32]> {
         let mut program = std::fs::File::open("/proc/self/exe")?;
-        let mut sha256 = Sha256::new();
+        let mut sha256 = Sha256::new_with_prefix(seed);
         std::io::copy(&mut program, &mut Hashing(&mut sha256))?;
         Ok(sha256.finalize().into())
     };

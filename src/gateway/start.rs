@@ -11,6 +11,7 @@ use super::self_test::AfterFailure;
 use super::store::{Found, Shelf};
 use super::table_loop::{Ended, TableLoop};
 use super::upkeep::{LOOK_EVERY, Upkeep};
+use super::verify::{self, DigestLink, Digester};
 use super::view::{JournalView, StateView, TableView};
 use super::{ClockSource, GatewayConfig, Handle, Reports, Rooms, Software};
 use crate::device;
@@ -95,7 +96,7 @@ pub async fn start_in(
     mut config: GatewayConfig,
     rooms: Rooms,
 ) -> Result<Running, OpenError> {
-    let digest = outside.program_digest();
+    let digest = outside.program_digest(&[]);
     let mut run = Run {
         run_id: outside.run_id(),
         clock: outside.clock(),
@@ -160,6 +161,9 @@ pub(super) struct House {
     pub(super) fault: watch::Sender<String>,
     pub(super) reports: watch::Sender<Reports>,
     pub(super) counts: watch::Sender<Counts>,
+    /// Devices that can be asked for their digests.
+    digest_links: watch::Sender<Vec<DigestLink>>,
+    verifier: verify::Desk,
     /// Journals that the floor was told of and that made this run begin anew: until the floor is told of the new journal, it
     /// says the same again, and must not be believed twice.
     outbid: Vec<String>,
@@ -187,6 +191,18 @@ impl House {
             .longest_sleep()
             .map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
         let inputs = Inputs::new(clock.clone(), from_devices, from_people, from_uplink, stopped, idle);
+        let (verifier, questions) = verify::Desk::new();
+        let (digest_links, links) = watch::channel(Vec::new());
+        let digester = Digester {
+            outside: Arc::clone(&outside),
+            clock: clock.clone(),
+            config_text: config.config_text.clone(),
+            rules_text: config.game.game.rules_text(),
+            links,
+            to_loop: people.clone(),
+        };
+        // It ends when nobody can ask any more.
+        let _detached = outside.run(Box::pin(digester.run(questions)));
         let handle = Handle {
             clock,
             people,
@@ -195,6 +211,7 @@ impl House {
             reports: seen_reports,
             counts: seen_counts,
             stop: Arc::new(stop),
+            verifier: verifier.clone(),
         };
         let house = House {
             outside,
@@ -210,6 +227,8 @@ impl House {
             fault: watch::channel(String::new()).0,
             reports,
             counts,
+            digest_links,
+            verifier,
             outbid: Vec::new(),
         };
         (handle, house)
@@ -301,6 +320,7 @@ impl House {
 
     fn start_devices(&self) -> Vec<(DeviceKind, Box<dyn Device>)> {
         let mut links = Vec::new();
+        let mut asked = Vec::new();
         let mut devices: Vec<(DeviceKind, Box<dyn Device>)> = Vec::new();
         for port in &self.rooms.ports {
             let device = device::start_at(
@@ -310,9 +330,15 @@ impl House {
                 self.run.clock.clone(),
             );
             links.push(device.report.clone());
+            asked.push(DigestLink {
+                kind: port.kind,
+                report: device.report.clone(),
+                asks: device.digests.clone(),
+            });
             devices.push((port.kind, Box::new(device)));
         }
         self.reports.send_modify(|reports| reports.links = links);
+        self.digest_links.send_replace(asked);
         // Lamps hear of a decision first: a round waits for them.
         devices.sort_by_key(|(kind, _)| std::cmp::Reverse(*kind));
         devices
@@ -342,6 +368,7 @@ impl House {
             fault: self.fault.subscribe(),
             notices: self.notices.clone(),
             clock: self.run.clock.clone(),
+            verifier: Arc::new(self.verifier.clone()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         };
         match uplink::start_at(self.outside.brokers(), self.rooms.uplink.clone(), feed) {

@@ -89,6 +89,7 @@ pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<Tabl
         reports,
         counts: watch::channel(super::Counts::default()).1,
         stop: Arc::new(watch::channel(false).0),
+        verifier: super::verify::Desk::new().0,
     };
     (handle, asked, view)
 }

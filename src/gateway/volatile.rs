@@ -46,6 +46,7 @@ fn next_entry(input: &Input, shown: u32) -> Option<u32> {
         | Input::Condition { .. }
         | Input::Operator { .. }
         | Input::ActForbidden { .. }
+        | Input::SoftwareVerified { .. }
         | Input::OperatorGone { .. }
         | Input::Deadline => None,
     }
@@ -240,6 +241,7 @@ impl Missed {
             | Input::ReadUnderCover
             | Input::Operator { .. }
             | Input::ActForbidden { .. }
+            | Input::SoftwareVerified { .. }
             | Input::Deadline
             | Input::Stopping => {}
         }

@@ -45,6 +45,7 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::EventSetAside(_)
         | Body::ClockStepped(_)
         | Body::SelfTestFailed(_)
+        | Body::SoftwareVerified(_)
         | Body::DeviceOnline(_)
         | Body::DeviceOffline(_)
         | Body::DeviceFaulted(_)

@@ -260,6 +260,14 @@ impl Source {
         }
     }
 
+    /// The floor, by a request.
+    pub(crate) fn floor() -> Self {
+        Source {
+            actor: Some(actor(ActorKind::Floor)),
+            device: None,
+        }
+    }
+
     /// Nobody.
     pub(crate) fn nobody() -> Self {
         Source::default()

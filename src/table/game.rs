@@ -357,6 +357,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         | Body::EventSetAside(_)
         | Body::ClockStepped(_)
         | Body::SelfTestFailed(_)
+        | Body::SoftwareVerified(_)
         | Body::DeviceOnline(_)
         | Body::DeviceOffline(_)
         | Body::DeviceFaulted(_)

@@ -359,10 +359,26 @@ pub enum Input {
         /// What they were told.
         text: String,
     },
+    /// Digests were made because somebody asked: to be recorded before they are told.
+    SoftwareVerified {
+        /// Who asked.
+        by: Asker,
+        /// The digests.
+        verified: event::SoftwareVerified,
+    },
     /// Time passed: `Table::deadline` was reached.
     Deadline,
     /// The daemon stops cleanly: what is only counted yet (equal refusals, lamp flicker) is written now.
     Stopping,
+}
+
+/// Who asks what runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asker {
+    /// The floor, by a request.
+    Floor,
+    /// A person, by a command.
+    Person(Person),
 }
 
 /// Conditions outside the table that concern it.

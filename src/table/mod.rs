@@ -172,6 +172,31 @@ pub struct Table {
 }
 
 impl GameConfig {
+    /// What the law says of this game, in canonical form for a digest: the rules' version, the game, its areas and what they pay, as
+    /// far as the game has them.
+    #[must_use]
+    pub fn rules_text(&self) -> String {
+        let (game, areas, pays) = match self {
+            GameConfig::TaiSai(config) => (
+                "tai-sai",
+                rules::tai_sai::areas_text(config.layout),
+                rules::tai_sai::paytable_text(config.layout),
+            ),
+            GameConfig::SicBo(config) => (
+                "sic-bo",
+                rules::sic_bo::areas_text(),
+                config
+                    .paytable
+                    .as_ref()
+                    .map(rules::sic_bo::Paytable::text)
+                    .unwrap_or_default(),
+            ),
+            GameConfig::TwoUpDice(_) => ("two-up-dice", String::new(), String::new()),
+            GameConfig::TriplePenny(_) => ("triple-penny-two-up", String::new(), String::new()),
+        };
+        format!("tablegate rules {}\n{game}\n{areas}{pays}", rules::RULES_VERSION)
+    }
+
     /// The game whose law of moved chips applies.
     pub(crate) fn of_incidents(&self) -> chip_and_throw::Game {
         match self {
@@ -338,6 +363,7 @@ fn take<F: Family>(draft: &mut Draft<'_, F>, input: &Input) {
         Input::Operator { person, act } => operator::act(draft, person, act),
         Input::ActForbidden { person, act, text } => refused_act::forbidden(draft, person, act, text),
         Input::OperatorGone { connection } => operator::gone(draft, *connection),
+        Input::SoftwareVerified { by, verified } => operator::verified(draft, by, verified),
         Input::Stopping => due::stopping(draft),
         Input::Deadline => {}
     }

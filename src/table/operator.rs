@@ -3,11 +3,11 @@
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
 use crate::table::event::{
-    ActRefusedReason, AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, TableClosed, TableLockedKind,
-    TestModeEntered, TestModeLeft,
+    ActRefusedReason, AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, SoftwareVerified, TableClosed,
+    TableLockedKind, TestModeEntered, TestModeLeft,
 };
 use crate::table::game::{Answer, Family};
-use crate::table::input::{OperatorAct, Person, Role};
+use crate::table::input::{Asker, OperatorAct, Person, Role};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::state::State;
@@ -213,6 +213,16 @@ pub(crate) fn leave_test<F: Family>(draft: &mut Draft<'_, F>, source: Source) ->
     draft.base_taken();
     draft.seen.owner = None;
     Ok("Test mode is left.".into())
+}
+
+/// Digests that somebody asked for: recorded, whatever the table does.
+pub(crate) fn verified<F: Family>(draft: &mut Draft<'_, F>, by: &Asker, verified: &SoftwareVerified) {
+    let source = match by {
+        Asker::Floor => Source::floor(),
+        Asker::Person(person) => Source::person(person),
+    };
+    draft.record(source, Body::SoftwareVerified(verified.clone()));
+    draft.answer = Some(Ok("The digests are recorded.".into()));
 }
 
 /// The connection that Test or the opening belongs to is gone.

@@ -244,6 +244,7 @@ impl State {
             | Body::EventSetAside(_)
             | Body::ClockStepped(_)
             | Body::SelfTestFailed(_)
+            | Body::SoftwareVerified(_)
             | Body::DeviceFaulted(_)
             | Body::DeviceFaultCleared(_)
             | Body::StaleKeysIgnored(_)

@@ -265,6 +265,7 @@ impl Session<'_> {
             let response = match short {
                 Short::Error(error) => to.error(error.code(), &error.text),
                 Short::Snapshot => to.snapshot(self.keeper.state.borrow().clone()),
+                Short::Verified(verified) => to.verified(*verified),
             };
             self.publish_response(&to, &response)?;
             return Ok(true);

@@ -9,7 +9,7 @@ use super::session::{Ended, Session};
 use super::topic::Topics;
 use super::{
     Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, Transport, UplinkConfig, UplinkReport,
-    UplinkState,
+    UplinkState, Verifier,
 };
 use crate::journal::{Newest, Seqno};
 use crate::table::event::{Head, Status, TableState};
@@ -50,6 +50,7 @@ pub(super) struct Keeper {
     pub(super) config: UplinkConfig,
     pub(super) topics: Topics,
     pub(super) version: String,
+    pub(super) verifier: Arc<dyn Verifier>,
     pub(super) state: watch::Receiver<TableState>,
     pub(super) fault: watch::Receiver<String>,
     pub(super) head: watch::Receiver<Head>,
@@ -122,6 +123,7 @@ impl Keeper {
             topics: Topics::new(&config.prefix, &config.response_prefixes),
             config,
             version: feed.version,
+            verifier: feed.verifier,
             state: feed.state,
             fault: feed.fault,
             head,

@@ -33,7 +33,7 @@ pub use report::{UplinkReport, UplinkState};
 pub use source::{EventSource, Extent, Page, SourceError, SourceOpener};
 
 use crate::journal::{Journal, MovedAside, Newest, Seqno};
-use crate::table::event::{EventSetAsideReason, Head, TableState};
+use crate::table::event::{ErrorCode, EventSetAsideReason, Head, SoftwareVerified, TableState};
 use crate::table::input::Condition;
 use crate::time::Clock;
 use std::future::Future;
@@ -182,6 +182,26 @@ pub struct Feed {
     pub clock: Arc<dyn Clock>,
     /// `Status.version`.
     pub version: String,
+    /// Who makes digests when the floor asks.
+    pub verifier: Arc<dyn Verifier>,
+}
+
+/// Digests on their way.
+pub type Verifying = Pin<Box<dyn Future<Output = Result<SoftwareVerified, NotVerified>> + Send>>;
+
+/// Makes digests with a seed of what runs, and has them recorded before they are told.
+pub trait Verifier: Send + Sync {
+    /// Takes up to a minute, since devices are asked. Dropping it loses the answer and nothing else.
+    fn verify(&self, seed: Vec<u8>) -> Verifying;
+}
+
+/// Why there are no digests.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct NotVerified {
+    /// For the floor's program.
+    pub code: ErrorCode,
+    /// For a person.
+    pub text: String,
 }
 
 /// What the gateway should know.

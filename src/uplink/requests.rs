@@ -5,7 +5,9 @@
 
 use super::topic::{ResponseTopicError, Topics};
 use crate::journal::Seqno;
-use crate::table::event::{Error, ErrorCode, ReplayDone, Request, Response, TableState, request, response};
+use crate::table::event::{
+    Error, ErrorCode, ReplayDone, Request, Response, SoftwareVerified, TableState, request, response,
+};
 use prost::Message;
 use prost::bytes::Bytes;
 use std::collections::VecDeque;
@@ -64,6 +66,11 @@ pub enum Ask {
     },
     /// The table's state.
     Snapshot,
+    /// Digests of everything that runs.
+    Verify {
+        /// What goes before each thing that is digested.
+        seed: Vec<u8>,
+    },
 }
 
 /// What a message on the requests topic comes to.
@@ -141,6 +148,7 @@ pub fn read(topics: &Topics, asked: &Asked) -> Outcome {
             },
         ),
         Some(request::Request::Snapshot(_)) => Outcome::Accepted(reply, Ask::Snapshot),
+        Some(request::Request::VerifySoftware(verify)) => Outcome::Accepted(reply, Ask::Verify { seed: verify.seed }),
         None => refuse(
             reply,
             ErrorCode::UnknownRequest,
@@ -247,6 +255,12 @@ impl ReplyTo {
         self.answer(response::Response::Error(error(code, text.to_owned())))
     }
 
+    /// Digests as the answer.
+    #[must_use]
+    pub fn verified(&self, verified: SoftwareVerified) -> Response {
+        self.answer(response::Response::SoftwareVerified(verified))
+    }
+
     /// The table's state as the answer.
     #[must_use]
     pub fn snapshot(&self, state: TableState) -> Response {
@@ -261,6 +275,8 @@ pub enum Short {
     Error(Error),
     /// The state, as it is when the answer goes out.
     Snapshot,
+    /// Digests.
+    Verified(Box<SoftwareVerified>),
 }
 
 /// Counted.
@@ -283,6 +299,8 @@ pub struct Desk {
     /// The replay that runs.
     pub replay: Option<Replaying>,
     waiting: VecDeque<Replaying>,
+    /// Digests that are asked for, and nobody makes yet.
+    to_verify: Option<(ReplyTo, Vec<u8>)>,
 }
 
 impl Desk {
@@ -296,6 +314,11 @@ impl Desk {
                 Counted::Refused
             }
             Outcome::Accepted(reply, Ask::Snapshot) => self.add_short(reply, Short::Snapshot),
+            Outcome::Accepted(reply, Ask::Verify { seed }) => {
+                // Whoever makes digests says whether it is time for them.
+                self.to_verify = Some((reply, seed));
+                Counted::Answered
+            }
             Outcome::Accepted(reply, Ask::Replay { journal_id, from, to }) => {
                 if self.waiting.len() >= MAX_WAITING_REPLAYS {
                     let text = format!("{MAX_WAITING_REPLAYS} replays are waiting: ask again later");
@@ -329,6 +352,16 @@ impl Desk {
     /// An error as the answer, if there is room for one.
     pub fn add_error(&mut self, to: ReplyTo, code: ErrorCode, text: &str) {
         self.add_short(to, Short::Error(error(code, text.to_owned())));
+    }
+
+    /// Digests as the answer, if there is room for one.
+    pub fn add_verified(&mut self, to: ReplyTo, verified: SoftwareVerified) {
+        self.add_short(to, Short::Verified(Box::new(verified)));
+    }
+
+    /// The digests that somebody has to make now.
+    pub fn take_to_verify(&mut self) -> Option<(ReplyTo, Vec<u8>)> {
+        self.to_verify.take()
     }
 
     fn begin_next(&mut self) {

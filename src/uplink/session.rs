@@ -2,19 +2,19 @@
 //!
 //! The only place that waits is [`Session::next`]; everything else looks and hands over.
 
-use super::UplinkState;
 use super::alarms::Subject;
 use super::delivery::{Entry, Window, width};
 use super::exchange::{Connected, Loss, Message, Signal, Stuck, Terms, Verdict};
 use super::farewell::{DRAIN_WITHIN, Farewell};
 use super::keeper::{Certificates, Keeper, asked_to_stop, at, changed, tell};
 use super::reading::{Coming, JournalIndex, answer};
-use super::requests::{self, Asked, Counted, Desk};
+use super::requests::{self, Asked, Counted, Desk, ReplyTo};
 use super::retained::{StatusVerdict, judge_status};
 use super::source::{Extent, Page, SourceError};
+use super::{NotVerified, UplinkState, Verifying};
 use crate::failpoint::{Point, pass};
 use crate::journal::{Record, Seqno};
-use crate::table::event::{EventSetAsideReason, Head};
+use crate::table::event::{ErrorCode, EventSetAsideReason, Head, SoftwareVerified};
 use crate::table::input::Condition;
 use prost::bytes::Bytes;
 use std::collections::VecDeque;
@@ -87,6 +87,8 @@ pub(super) struct Session<'a> {
     pub(super) replay_coming: Option<Coming<Page>>,
     pub(super) find_coming: Option<Coming<Option<(JournalIndex, Extent)>>>,
     pub(super) replay_from: Option<JournalIndex>,
+    /// Digests that are made for somebody.
+    verifying: Option<(ReplyTo, Verifying)>,
     pub(super) read_again_at: Option<Instant>,
     /// In flight, for the record of what is set aside.
     pub(super) recent: VecDeque<(Seqno, Bytes)>,
@@ -102,12 +104,24 @@ pub(super) struct Session<'a> {
     pub(super) narrow_left: u64,
 }
 
+/// The digests that are made for somebody; never, when none are.
+async fn verified(verifying: &mut Option<(ReplyTo, Verifying)>) -> (ReplyTo, Result<SoftwareVerified, NotVerified>) {
+    let Some((to, digests)) = verifying else {
+        return std::future::pending().await;
+    };
+    let verified = digests.await;
+    let to = to.clone();
+    *verifying = None;
+    (to, verified)
+}
+
 /// What ended a wait.
 enum Woken {
     Signal(Signal),
     Events(Result<Page, SourceError>),
     Replay(Result<Page, SourceError>),
     Found(Result<Option<(JournalIndex, Extent)>, SourceError>),
+    Verified(ReplyTo, Result<SoftwareVerified, NotVerified>),
     HeadMoved,
     StateChanged,
     StatusChanged,
@@ -143,6 +157,7 @@ impl<'a> Session<'a> {
             replay_coming: None,
             find_coming: None,
             replay_from: None,
+            verifying: None,
             read_again_at: None,
             recent: VecDeque::new(),
             status_at: now,
@@ -244,6 +259,7 @@ impl<'a> Session<'a> {
             read = answer(&mut self.replay_coming) => Woken::Replay(read),
             read = answer(&mut self.find_coming) => Woken::Found(read),
             () = changed(&mut keeper.certificates) => Woken::Certificates,
+            (to, verified) = verified(&mut self.verifying) => Woken::Verified(to, verified),
             permit = keeper.notices.reserve(), if keeper.alarms.has_news() => {
                 tell(permit, &mut keeper.alarms);
                 Woken::Look
@@ -259,6 +275,7 @@ impl<'a> Session<'a> {
             Woken::Events(read) => self.take_events(read),
             Woken::Replay(read) => self.take_replay(read),
             Woken::Found(read) => self.take_found(read),
+            Woken::Verified(to, verified) => self.take_verified(to, verified),
             Woken::HeadMoved => self.keeper.say_soon(),
             Woken::StateChanged => self.state_dirty = true,
             Woken::StatusChanged => self.status_at = Instant::now(),
@@ -342,6 +359,32 @@ impl<'a> Session<'a> {
             Counted::Neither => {}
         }
         self.keeper.say_soon();
+        self.begin_to_verify();
+    }
+
+    /// Digests are made beside everything else; they are lost with the connection, though the journal has them.
+    fn begin_to_verify(&mut self) {
+        let Some((to, seed)) = self.desk.take_to_verify() else {
+            return;
+        };
+        if self.verifying.is_some() {
+            self.refuse_to_verify(to, ErrorCode::Busy, "digests are being made: ask again in a minute");
+            return;
+        }
+        self.verifying = Some((to, self.keeper.verifier.verify(seed)));
+    }
+
+    fn take_verified(&mut self, to: ReplyTo, verified: Result<SoftwareVerified, NotVerified>) {
+        match verified {
+            Ok(verified) => self.desk.add_verified(to, verified),
+            Err(NotVerified { code, text }) => self.refuse_to_verify(to, code, &text),
+        }
+    }
+
+    fn refuse_to_verify(&mut self, to: ReplyTo, code: ErrorCode, text: &str) {
+        self.desk.add_error(to, code, text);
+        let report = &mut self.keeper.report;
+        report.refused_requests = report.refused_requests.saturating_add(1);
     }
 
     fn acknowledged(&mut self, pkid: u16, verdict: Verdict) -> Result<(), Ended> {

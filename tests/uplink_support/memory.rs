@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tablegate::journal::Record;
-use tablegate::table::event::{AlertRaised, Body, Event, Head, TableState};
+use tablegate::table::event::{AlertRaised, Body, ErrorCode, Event, Head, SoftwareVerified, TableState};
 use tablegate::time::{Clock, Timestamp, Uptime};
 use tablegate::uplink::{
     self, Ancestry, EventFeed, EventSource, Extent, Feed, Ledger, Notice, Page, SourceError, SourceOpener, TlsFiles,
@@ -274,6 +274,7 @@ impl Plan {
             notices: notify,
             clock: TestClock::new(),
             version: "test".to_owned(),
+            verifier: Arc::new(EchoingVerifier),
         };
         Rig {
             uplink: uplink::start(config, feed).unwrap(),
@@ -282,5 +283,27 @@ impl Plan {
             fault,
             notices,
         }
+    }
+}
+
+/// Says the seed as the program's digest; a seed of one byte is never answered, and one of two bytes is refused.
+struct EchoingVerifier;
+
+impl uplink::Verifier for EchoingVerifier {
+    fn verify(&self, seed: Vec<u8>) -> uplink::Verifying {
+        Box::pin(async move {
+            match seed.len() {
+                1 => std::future::pending().await,
+                2 => Err(uplink::NotVerified {
+                    code: ErrorCode::Busy,
+                    text: "once a minute".to_owned(),
+                }),
+                _ => Ok(SoftwareVerified {
+                    program_sha256: seed.clone(),
+                    seed,
+                    ..SoftwareVerified::default()
+                }),
+            }
+        })
     }
 }

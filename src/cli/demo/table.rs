@@ -335,7 +335,7 @@ impl Supervisor {
             Answer::Refused { text, .. } | Answer::Failed { text } | Answer::WrongUse { text } => {
                 Err(Failure::failed(text))
             }
-            Answer::View(_) => Err(Failure::failed("the gateway answered with a view")),
+            Answer::View(_) | Answer::Verified { .. } => Err(Failure::failed("the gateway answered with a view")),
         }
     }
 }

@@ -81,7 +81,7 @@ pub struct Follower {
     pause: Duration,
     connect_at: Instant,
     status: (u64, bool, String),
-    waiting: Option<Replay>,
+    waiting: Option<request::Request>,
     heard: VecDeque<Heard>,
     /// Nothing has come since the connection; said so then.
     silent_until: Option<Instant>,
@@ -121,8 +121,8 @@ impl Follower {
     }
 
     /// Asks the table for events, as soon as there is a connection.
-    pub fn ask(&mut self, replay: Replay) {
-        self.waiting = Some(replay);
+    pub fn ask(&mut self, request: request::Request) {
+        self.waiting = Some(request);
     }
 
     /// What comes next is about the event that came last.
@@ -326,8 +326,8 @@ impl Follower {
             return;
         };
         let now = Uptime::ZERO + self.began.elapsed();
-        let (request_id, replay) = match self.waiting.take() {
-            Some(replay) => (ASKED.to_owned(), replay),
+        let (request_id, request) = match self.waiting.take() {
+            Some(request) => (ASKED.to_owned(), request),
             None => match self.consumer.ask(now) {
                 Some(ask) => {
                     let Ask {
@@ -338,11 +338,11 @@ impl Follower {
                     } = ask;
                     (
                         request_id,
-                        Replay {
+                        request::Request::Replay(Replay {
                             journal_id,
                             from_seqno,
                             to_seqno,
-                        },
+                        }),
                     )
                 }
                 None => return,
@@ -350,7 +350,7 @@ impl Follower {
         };
         let request = Request {
             request_id,
-            request: Some(request::Request::Replay(replay)),
+            request: Some(request),
         };
         let publication = Publication {
             topic: self.topics.requests.clone(),

@@ -1,12 +1,13 @@
 //! `tablegate floor watch|replay`: the floor's side. Subscribes, decodes, follows the consumer's rule, and asks for what is missing.
 
 pub mod follow;
+mod verify;
 
 use super::ending::{Failure, Status, print};
 use super::signatures::keys_in;
 use super::{describe, event_json};
 use crate::floor::{Begin, Consumer, Finding, Seqno, Stores, Succession};
-use crate::table::event::{Event, Replay, response};
+use crate::table::event::{Event, Replay, request, response};
 use crate::uplink::exchange::{PemFile, TlsTexts};
 use crate::uplink::{BrokerAddress, Transport};
 use clap::{Args, Subcommand};
@@ -43,6 +44,11 @@ enum Command {
         after_help = "Example:\n  tablegate floor replay --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07 --from 4711 --to 4800"
     )]
     Replay(Again),
+    /// Ask a table to digest what it runs with a new seed, and compare that with what is expected.
+    #[command(
+        after_help = "Example:\n  tablegate floor verify --broker mqtt://127.0.0.1:1883 --site harbour --table TS-07 --expect-program /usr/bin/tablegate\n\nIt takes up to a minute, since every device is asked. Exit status 1 when something isn't what was expected."
+    )]
+    Verify(verify::Verify),
 }
 
 /// Which table, through which broker.
@@ -124,6 +130,7 @@ pub fn run(command: &FloorCommand) -> Result<(), Failure> {
         match &command.command {
             Command::Watch(watch) => watch_table(watch).await,
             Command::Replay(again) => replay(again).await,
+            Command::Verify(verify) => verify::run(verify).await,
         }
     })
 }
@@ -374,11 +381,11 @@ async fn replay(again: &Again) -> Result<(), Failure> {
     let mut next = again.from;
     loop {
         let to_seqno = again.to.unwrap_or(0);
-        follower.ask(Replay {
+        follower.ask(request::Request::Replay(Replay {
             journal_id: journal_id.clone(),
             from_seqno: next,
             to_seqno,
-        });
+        }));
         let done = loop {
             match part(&mut follower).await? {
                 response::Response::Event(bytes) => {
@@ -396,7 +403,7 @@ async fn replay(again: &Again) -> Result<(), Failure> {
                 response::Response::Error(error) => {
                     return Err(Failure::failed(format!("the table refused the replay: {}", error.text)));
                 }
-                response::Response::Snapshot(_) => {}
+                response::Response::Snapshot(_) | response::Response::SoftwareVerified(_) => {}
             }
         };
         if done.newest < again.from {
@@ -458,13 +465,17 @@ async fn journal_now(follower: &mut Follower) -> Result<String, Failure> {
 }
 
 async fn answer(follower: &mut Follower) -> Result<Heard, Failure> {
-    tokio::time::timeout(ANSWER_WITHIN, follower.next())
+    answer_within(follower, ANSWER_WITHIN).await
+}
+
+async fn answer_within(follower: &mut Follower, limit: Duration) -> Result<Heard, Failure> {
+    tokio::time::timeout(limit, follower.next())
         .await
         .map_err(|_late| Failure {
             status: Status::Failed,
             text: format!(
                 "no answer within {} s: is the table online? `tablegate floor watch` shows its status",
-                ANSWER_WITHIN.as_secs()
+                limit.as_secs()
             ),
         })
 }

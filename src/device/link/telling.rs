@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::table::event::DeviceOfflineReason;
 use crate::table::input::{Arrival, Condition, Input};
 use crate::time::Uptime;
-use crate::wire::message::to_device;
+use crate::wire::message::{from_device, to_device};
 use crate::wire::session::{DownReason, HostEvent, LinkState as HostState, Oddity};
 
 use super::super::back_off::NOISY;
@@ -30,6 +30,13 @@ impl Link {
                 // The session forgets a terminal's readout at a greeting; what the table wants already is better than nothing.
                 self.take_wish(now);
                 (arrived, Input::DeviceUp { identity, status })
+            }
+            HostEvent::Message {
+                body: from_device::Body::Digest(reply),
+                ..
+            } => {
+                self.asking.answered(&reply.seed, reply.sha256);
+                return None;
             }
             HostEvent::Message {
                 body,
@@ -75,6 +82,7 @@ impl Link {
     /// A device is down for this reason; `None` when the table knows that already.
     fn is_down(&mut self, reason: DeviceOfflineReason, text: String) -> Option<Input> {
         self.trouble.clone_from(&text);
+        self.asking.lost();
         let told = Told::Down(reason);
         if self.told == told {
             return None;

@@ -52,6 +52,7 @@ pub(crate) fn cite(body: &Body, tumbler: Tumbler) -> &'static [Citation] {
         | Body::EventSetAside(_)
         | Body::ClockStepped(_)
         | Body::SelfTestFailed(_)
+        | Body::SoftwareVerified(_)
         | Body::DeviceOnline(_)
         | Body::DeviceOffline(_)
         | Body::DeviceFaulted(_)

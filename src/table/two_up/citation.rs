@@ -30,6 +30,7 @@ macro_rules! other_facts {
             | Body::EventSetAside(_)
             | Body::ClockStepped(_)
             | Body::SelfTestFailed(_)
+            | Body::SoftwareVerified(_)
             | Body::DeviceOnline(_)
             | Body::DeviceOffline(_)
             | Body::DeviceFaulted(_)

@@ -150,8 +150,8 @@ impl Outside for Bugged {
         self.outside.machine()
     }
 
-    fn program_digest(&self) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
-        self.outside.program_digest()
+    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+        self.outside.program_digest(seed)
     }
 
     fn open(

@@ -1,0 +1,45 @@
+//! `tablegate floor verify`: asks a table through its broker to digest what it runs with a seed, and compares that with what is expected.
+
+use super::super::ending::Failure;
+use super::super::verify::{ANSWER_WITHIN, Asked};
+use super::follow::{Follower, Heard};
+use super::{Where, answer_within};
+use crate::table::event::{VerifySoftware, request, response};
+use clap::Args;
+
+/// Arguments of `floor verify`.
+#[derive(Args, Debug)]
+pub(super) struct Verify {
+    #[command(flatten)]
+    at: Where,
+    #[command(flatten)]
+    asked: Asked,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Asks, and compares the answer.
+pub(super) async fn run(verify: &Verify) -> Result<(), Failure> {
+    let seed = verify.asked.seed()?;
+    let mut follower = Follower::start(verify.at.floor()?, None);
+    follower.ask(request::Request::VerifySoftware(VerifySoftware { seed: seed.clone() }));
+    loop {
+        match answer_within(&mut follower, ANSWER_WITHIN).await? {
+            Heard::Answered(answer) => match answer.response {
+                Some(response::Response::SoftwareVerified(verified)) => {
+                    return verify.asked.tell(&seed, &verified, verify.json);
+                }
+                Some(response::Response::Error(error)) => {
+                    return Err(Failure::failed(format!("the table made no digests: {}", error.text)));
+                }
+                Some(
+                    response::Response::Event(_) | response::Response::ReplayDone(_) | response::Response::Snapshot(_),
+                )
+                | None => {}
+            },
+            Heard::Lost(text) => return Err(Failure::failed(format!("the connection was lost: {text}"))),
+            Heard::Found(_) | Heard::State(_) | Heard::Status { .. } | Heard::Connected | Heard::Nothing => {}
+        }
+    }
+}
