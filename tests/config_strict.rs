@@ -979,6 +979,23 @@ fn the_documents_say_every_key() {
             .unwrap();
         }
     }
+    text.push_str(
+        "\n## The file of approved digests\n\n\
+        `INSTANCE.approved` beside the configuration, TOML, written by `tablegate approve` and read at start only. Absent: nothing is enforced.\n\
+        A file that is wrong anywhere, or can't be read, approves nothing: the table is frozen until a supervisor's word, and every device waits\n\
+        to be accepted. Names that aren't known are refused, as in the configuration.\n\n\
+        | key | value | what it is |\n| --- | --- | --- |\n\
+        | `approved_by` | text | Who approved it. |\n\
+        | `approved_at` | text | When. |\n\
+        | `program_sha256` | 64 hexadecimal digits | SHA-256 of the program's file. |\n\
+        | `config_sha256` | 64 hexadecimal digits | SHA-256 of the effective configuration in canonical form, environment and defaults included: `tablegate config check` prints it, `tablegate config show --canonical` what it is of. |\n\
+        | `rules_version` | text | The version of the rules. |\n\
+        | `[[device]]` | a section a device, at most 64 | The devices that may be played with; `device = []`: none. |\n\
+        | `kind` | `\"tumbler\"`, `\"terminal\"`, `\"lamps\"`, `\"lights\"` | What the device is. |\n\
+        | `serial_number` | text, at most 32 bytes | Its serial number. |\n\
+        | `firmware` | text, at most 32 bytes | The version of its firmware, as it says. |\n\
+        | `firmware_sha256` | 64 hexadecimal digits, or empty | What it says of its firmware's image; empty: it said nothing, and any image of that version will do. |\n",
+    );
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/configuration.md");
     if std::env::var_os("TABLEGATE_WRITE_DOCS").is_some() {
         std::fs::write(&path, &text).unwrap();

@@ -12,6 +12,7 @@ mod uplink_support;
 use prost::Message;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use tablegate::gateway::MAX_SEED;
 use tablegate::signing::Signer;
 use tablegate::table::event::{Body, CheckpointRecorded, Event, TableCheckpoint};
 use tablegate::uplink::{broker, delivery, pace, requests, topic};
@@ -54,6 +55,7 @@ fn the_limits_on_the_page_are_the_codes() {
             "topics, correlation data and ids of those",
             format!("{} bytes", requests::MAX_WAITING_ANSWER_BYTES),
         ),
+        ("seed", format!("1 to {MAX_SEED} bytes")),
         ("answers in flight", delivery::MAX_RESPONSES.to_string()),
         (
             "packet to the gateway",

@@ -457,7 +457,7 @@ fn describe_lock(lock: &LockLine) -> String {
         "seal" => ("the seal of the dice is broken", RESUME),
         "door" => ("the cabinet's door is open", RESUME),
         "out_of_turn" => ("the tumbler was started out of turn", RESUME),
-        "digest" => ("what runs is not what was approved", RESUME),
+        "digest" => ("what runs is not what was approved", APPROVED),
         "configuration" => (
             "the configuration is not the open round's",
             "restore it and restart, or void the round",
@@ -476,6 +476,8 @@ fn describe_lock(lock: &LockLine) -> String {
 
 const UNLOCK: &str = "rectify it, then: tablegate unlock --procedure TEXT";
 const ACCEPT: &str = "a supervisor accepts it: tablegate accept-device SERIAL";
+const APPROVED: &str =
+    "restore what was approved, or a supervisor lets it go on (tablegate unlock --procedure TEXT) or voids the round";
 const RESUME: &str = "a supervisor lets it go on (tablegate round resume) or voids the round";
 
 fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {

@@ -479,6 +479,27 @@ mod tests {
     }
 
     #[test]
+    fn what_is_there_and_can_not_be_read_is_not_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = folder.path().join("TS-07.toml");
+        let found = || find(&config).0.said;
+        assert_eq!(found(), Said::Nothing);
+        let path = beside(&config);
+        std::fs::create_dir(&path).unwrap();
+        assert!(matches!(found(), Said::Unusable { .. }), "a folder");
+        std::fs::remove_dir(&path).unwrap();
+        std::os::unix::fs::symlink(folder.path().join("gone"), &path).unwrap();
+        assert!(matches!(found(), Said::Unusable { .. }), "a link to nothing");
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, [0xff; 40]).unwrap();
+        assert!(matches!(found(), Said::Unusable { .. }), "bytes");
+        std::fs::write(&path, "").unwrap();
+        assert!(matches!(found(), Said::Unusable { .. }), "nothing");
+        std::fs::write(&path, text("TS-07", &approved())).unwrap();
+        assert!(matches!(found(), Said::Approved(_)));
+    }
+
+    #[test]
     fn no_toml_is_told_with_its_line() {
         assert!(problems("approved_by = ana\n").contains("TS-07.approved:1: is no TOML here"));
     }

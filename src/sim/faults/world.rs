@@ -505,7 +505,7 @@ impl Outside for Surroundings {
         "simulated".to_owned()
     }
 
-    fn program_digest(&self) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+    fn program_digest(&self, _seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
         Box::new(|| [0; 32])
     }
 

@@ -1,7 +1,8 @@
 //! What is approved: a digest that differs freezes, a device that isn't approved holds the next round.
 
 use super::*;
-use tablegate::table::event::AlertRaised;
+use tablegate::table::event::{ActorKind, AlertRaised, SoftwareVerified};
+use tablegate::table::input::Asker;
 use tablegate::table::{Approval, ApprovedDevice};
 
 /// The devices of every scene.
@@ -232,4 +233,34 @@ fn an_approval_that_approves_nothing_and_can_not_be_read_holds_both_ways() {
         s.expect_done();
         s.expect_locks(&[NOT_APPROVED]);
     });
+}
+
+#[test]
+fn digests_are_recorded_whatever_the_table_does_and_change_nothing() {
+    for to in [Scene::reach_betting, Scene::reach_closed, Scene::reach_landed] {
+        for (by, kind) in [
+            (Asker::Floor, ActorKind::Floor),
+            (Asker::Person(technician()), ActorKind::Technician),
+        ] {
+            play(|s| {
+                to(s);
+                s.config.approval = differing(Some(DIFFERS));
+                s.restart();
+                let before = (s.table.state(), s.table.indicators());
+                let events = s.events.len();
+                s.feed(Input::SoftwareVerified {
+                    by: by.clone(),
+                    verified: SoftwareVerified {
+                        seed: vec![1],
+                        ..SoftwareVerified::default()
+                    },
+                });
+                let recorded: Vec<_> = s.events[events..].iter().map(|recorded| &recorded.event).collect();
+                assert_eq!(recorded.len(), 1);
+                assert!(matches!(recorded[0].body, Some(Body::SoftwareVerified(_))));
+                assert_eq!(recorded[0].actor.as_ref().unwrap().kind(), kind);
+                assert_eq!((s.table.state(), s.table.indicators()), before);
+            });
+        }
+    }
 }
