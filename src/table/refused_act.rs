@@ -19,7 +19,7 @@ use std::time::Duration;
 const REPEATS: Duration = Duration::from_secs(10);
 
 /// Different refusals that are counted at a time; a person makes no more mistakes in [`REPEATS`].
-const MOST_REPEATED: usize = 4;
+const MOST_REPEATED: usize = 8;
 
 /// One event of a refusal is worked off in this time: at most 2880 are recorded a day for long, which are less than 2 MB.
 const ONE_IN: Duration = Duration::from_secs(30);

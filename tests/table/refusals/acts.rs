@@ -109,7 +109,7 @@ fn a_flood_of_refusals_stays_below_its_bound_and_none_is_lost_from_the_count() {
         let refused = refusals(s);
         let counted: u64 = refused.iter().map(|(refused, ..)| u64::from(refused.count)).sum();
         assert_eq!(counted, asked, "every refusal is in a count");
-        let most = 60 + 8 + hours as usize * 120;
+        let most = 60 + 16 + hours as usize * 120;
         assert!(refused.len() <= most, "{} events, at most {most}", refused.len());
         assert_eq!(s.events.len() - before, refused.len(), "and nothing else");
         assert!(
