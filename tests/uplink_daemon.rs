@@ -111,6 +111,7 @@ async fn mosquitto_killed_ten_times_in_play_and_every_event_arrives_in_order() {
         prefix: PREFIX.to_owned(),
         tls: None,
         login: None,
+        reader: "floor".to_owned(),
     };
     let mut follower = Follower::start(floor, Some(Consumer::new(Begin::AtFirst)));
     let (tell, mut stored_through) = tokio::sync::watch::channel(0);

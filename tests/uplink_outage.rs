@@ -10,13 +10,22 @@
 mod uplink_support;
 
 use prost::Message;
+use std::collections::VecDeque;
 use std::net::TcpListener;
-use std::sync::Arc;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context as Waking, Poll};
 use std::time::Duration;
 use tablegate::table::event::Event;
 use tablegate::table::input::Condition;
 use tablegate::uplink::Notice;
+use tablegate::uplink::exchange::{
+    ConnectError, ConnectOptions, Loss, Publication, Signal, Stuck, Subscription, Terms,
+};
+use tablegate::uplink::{Brokers, Connected, Reads};
+use tokio::task::JoinHandle;
+use tokio::time::Sleep;
 use tracing::Subscriber as TracingSubscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
@@ -90,6 +99,135 @@ async fn a_broker_that_is_never_up_costs_neither_memory_nor_log() {
     }
     let backlog = report_is(&mut report, "the backlog is shown", |report| report.backlog == 1010).await;
     assert_eq!(backlog.published, 0);
+}
+
+/// Brokers that take a connection, take what is published, acknowledge nothing, and are gone 20 ms later.
+#[derive(Default)]
+struct Flapping {
+    connections: AtomicU64,
+    /// Most publishes that one connection was given.
+    most: Arc<AtomicU64>,
+}
+
+/// One connection to them.
+struct Flap {
+    said: Mutex<VecDeque<Signal>>,
+    gone: Pin<Box<Sleep>>,
+    published: AtomicU64,
+    most: Arc<AtomicU64>,
+}
+
+impl Brokers for Flapping {
+    fn connect(&self, _options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
+        self.connections.fetch_add(1, Ordering::SeqCst);
+        let terms = Terms {
+            receive_maximum: 100,
+            max_packet: None,
+            retains: true,
+            takes_qos1: true,
+        };
+        let said = [
+            Signal::Connected(terms),
+            Signal::Subscribed(Vec::new()),
+            Signal::Subscribed(Vec::new()),
+        ];
+        Ok(Box::new(Flap {
+            said: Mutex::new(VecDeque::from(said)),
+            // The greeting waits 300 ms for what the broker kept.
+            gone: Box::pin(tokio::time::sleep(Duration::from_millis(320))),
+            published: AtomicU64::new(0),
+            most: self.most.clone(),
+        }))
+    }
+
+    fn chance(&self) -> f64 {
+        0.5
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::AtOnce
+    }
+
+    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+        tokio::spawn(task)
+    }
+}
+
+impl Connected for Flap {
+    fn poll_next(&mut self, cx: &mut Waking<'_>) -> Poll<Signal> {
+        if let Some(signal) = self.said.lock().unwrap().pop_front() {
+            return Poll::Ready(signal);
+        }
+        self.gone
+            .as_mut()
+            .poll(cx)
+            .map(|()| Signal::Lost(Loss::Broken("the broker closed the connection".to_owned())))
+    }
+
+    fn publish(&self, _publication: Publication) -> Result<(), Stuck> {
+        let published = self.published.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(published, Ordering::SeqCst);
+        let pkid = u16::try_from(published).unwrap();
+        self.said.lock().unwrap().push_back(Signal::Sent(pkid));
+        Ok(())
+    }
+
+    fn subscribe(&self, _subscriptions: &[Subscription]) -> Result<(), Stuck> {
+        Ok(())
+    }
+
+    fn disconnect(&self) -> Result<(), Stuck> {
+        Ok(())
+    }
+}
+
+/// Time is simulated: a thousand flaps take eight hours.
+#[tokio::test(start_paused = true)]
+async fn a_thousand_flaps_cost_no_memory_few_lines_and_no_pending_list() {
+    let lines = Lines::default();
+    let _logged = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
+    let flapping = Flapping::default();
+    let most = flapping.most.clone();
+    let mut rig = Plan::new(Memory::with_events("j", 1000), "mqtt://127.0.0.1:9").start_at(Arc::new(flapping), None);
+    let mut report = rig.uplink.report.clone();
+    let began = tokio::time::Instant::now();
+    let mut after_warm_up = 0;
+    let mut at = Vec::new();
+    for flap in 1..=1000 {
+        while report.borrow_and_update().failures < flap {
+            report.changed().await.unwrap();
+        }
+        at.push(began.elapsed());
+        if flap == 50 {
+            after_warm_up = resident();
+        }
+    }
+    let grown = resident().saturating_sub(after_warm_up);
+    assert!(grown < 1024, "{grown} KiB more after 950 flaps");
+    let pauses: Vec<Duration> = at.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    assert!(
+        pauses[0] < Duration::from_secs(1) && pauses[3] > pauses[1] * 2,
+        "{pauses:?}"
+    );
+    assert!(
+        pauses[10..].iter().all(|pause| *pause > Duration::from_secs(22)),
+        "{pauses:?}"
+    );
+    // 16 in flight, and what the window keeps for state and status.
+    let most = most.load(Ordering::SeqCst);
+    assert!((16..=18).contains(&most), "{most} publishes on one connection");
+    let logged = lines.0.load(Ordering::SeqCst);
+    let ten_minutes = began.elapsed().as_secs() / 600;
+    assert!(
+        logged <= ten_minutes + 4,
+        "{logged} lines in {ten_minutes} times ten minutes"
+    );
+    assert_eq!(rig.memory.ledger.cursor(), 0);
+    let mut told = Vec::new();
+    while let Ok(notice) = rig.notices.try_recv() {
+        told.push(notice);
+    }
+    assert!(told.len() <= 2, "the table is told once: {told:?}");
 }
 
 #[tokio::test]

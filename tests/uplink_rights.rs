@@ -18,10 +18,12 @@ use rumqttc::{TlsConfiguration, Transport};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
+use tablegate::cli::floor::follow::{Floor, Follower, Heard};
+use tablegate::floor::{Begin, Consumer, Finding};
 use tablegate::table::event;
 use tablegate::uplink::exchange::{Publication, Retention, Signal, Verdict};
 use uplink_support::floor_broker::{certificates, files, floor_of, start, texts};
-use uplink_support::memory::{Memory, Plan};
+use uplink_support::memory::{Memory, PREFIX, Plan};
 use uplink_support::mosquitto::Mosquitto;
 use uplink_support::subscriber::Subscriber;
 use uplink_support::{report_is, within};
@@ -206,6 +208,43 @@ async fn nobody_takes_a_session_over_by_using_its_client_id() {
     let report = report_is(&mut report, "delivered", |report| report.cursor == 4).await;
     assert_eq!(report.failures, 0);
     drop(rival);
+    rig.uplink.stop().await;
+}
+
+#[tokio::test]
+#[ignore = "needs mosquitto and openssl: tests/all runs it"]
+async fn two_readers_follow_and_ask_side_by_side_each_under_its_own_name() {
+    let home = floor_of(&["TS-07", "floor", "watch"]);
+    let home = home.path();
+    let broker = start(home, "localhost", &[]);
+    let rig = Plan::new(Memory::with_events("j", 40), &secure(&broker)).start_with(Some(files(home, "TS-07")));
+    let mut report = rig.uplink.report.clone();
+    report_is(&mut report, "delivered", |report| report.cursor == 40).await;
+    // Nothing of it was heard: both have to ask.
+    let follow = |reader: &str| {
+        let floor = Floor {
+            broker: secure(&broker).parse().unwrap(),
+            prefix: PREFIX.to_owned(),
+            tls: Some(texts(home, reader)),
+            login: None,
+            reader: reader.to_owned(),
+        };
+        Follower::start(floor, Some(Consumer::new(Begin::AtFirst)))
+    };
+    let mut readers = [follow("floor"), follow("watch")];
+    for reader in &mut readers {
+        let mut stored = 0;
+        while stored < 40 {
+            match within("an event", reader.next()).await {
+                Heard::Found(Finding::Store(stores)) => {
+                    stored += 1;
+                    assert_eq!(stores.seqno, stored);
+                }
+                Heard::Lost(text) => panic!("{text}"),
+                _ => {}
+            }
+        }
+    }
     rig.uplink.stop().await;
 }
 

@@ -244,6 +244,11 @@ impl Plan {
     }
 
     pub fn start_with(self, tls: Option<TlsFiles>) -> Rig {
+        self.start_at(Arc::new(uplink::MqttBrokers), tls)
+    }
+
+    /// At these brokers.
+    pub fn start_at(self, brokers: Arc<dyn uplink::Brokers>, tls: Option<TlsFiles>) -> Rig {
         let mut config = self.config();
         config.tls = tls;
         let undelivered = self.undelivered.iter().map(|moved| Undelivered {
@@ -277,7 +282,7 @@ impl Plan {
             verifier: Arc::new(EchoingVerifier),
         };
         Rig {
-            uplink: uplink::start(config, feed).unwrap(),
+            uplink: uplink::start_at(brokers, config, feed).unwrap(),
             memory: self.memory,
             state,
             fault,

@@ -50,6 +50,25 @@ impl Mosquitto {
         }
     }
 
+    /// SIGSTOP: its kernel goes on taking bytes, and nobody reads them.
+    pub fn hang(&self) {
+        self.signal(nix::sys::signal::Signal::SIGSTOP);
+    }
+
+    /// SIGTERM: what it keeps is written.
+    pub fn terminate(&mut self) {
+        self.signal(nix::sys::signal::Signal::SIGTERM);
+        if let Some(mut child) = self.child.take() {
+            child.wait().unwrap();
+        }
+    }
+
+    fn signal(&self, signal: nix::sys::signal::Signal) {
+        let child = self.child.as_ref().expect("it runs");
+        let pid = i32::try_from(child.id()).unwrap();
+        nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+    }
+
     /// Starts it (again), on the same port, and waits until it accepts connections.
     pub fn restart(&mut self) {
         let program =

@@ -51,6 +51,7 @@ impl Follower {
             prefix: prefix.to_owned(),
             tls: None,
             login: None,
+            reader: "floor".to_owned(),
         };
         let mut follower = follow::Follower::start(floor, Some(Consumer::new(Begin::AtFirst)));
         let connected = async { while !matches!(follower.next().await, Received::Connected) {} };

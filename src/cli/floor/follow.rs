@@ -38,6 +38,8 @@ pub struct Floor {
     pub tls: Option<TlsTexts>,
     /// Name and password.
     pub login: Option<(String, String)>,
+    /// The name that the broker's access list has for this reader: answers come under `{prefix}/responses/` and it.
+    pub reader: String,
 }
 
 /// What came.
@@ -93,7 +95,7 @@ impl Follower {
     pub fn start(floor: Floor, consumer: Option<Consumer>) -> Follower {
         let now = Instant::now();
         let client_id = format!("floor-{:08x}", rand::random::<u32>());
-        let responses = format!("{}/responses/{client_id}", floor.prefix);
+        let responses = format!("{}/responses/{}/{client_id}", floor.prefix, floor.reader);
         Follower {
             topics: Topics::new(&floor.prefix, &[]),
             floor,

@@ -81,6 +81,9 @@ struct Where {
     /// File with its password.
     #[arg(long, value_name = "FILE", requires = "username")]
     password_file: Option<PathBuf>,
+    /// The name that the broker's access list has for this reader: the table answers under PREFIX/responses/NAME/.
+    #[arg(long, value_name = "NAME", default_value = "floor")]
+    reader: String,
 }
 
 #[derive(Args, Debug)]
@@ -183,12 +186,16 @@ impl Where {
                 .to_owned(),
             None => String::new(),
         };
+        if one_table("--reader", &self.reader)?.contains('/') {
+            return Err(Failure::usage("--reader is a name, without \"/\""));
+        }
         let login = self.username.clone().map(|name| (name, password));
         Ok(Floor {
             broker: self.broker.clone(),
             prefix,
             tls,
             login,
+            reader: self.reader.clone(),
         })
     }
 
