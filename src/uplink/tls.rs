@@ -113,6 +113,10 @@ fn pem(file: &PemFile, reason: &impl ToString) -> ConnectError {
     }
 }
 
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the library's words may grow; what isn't known here is told as it is"
+)]
 fn no_pair(witness: &Witness, chain: &PemFile, key: &PemFile, error: &Error) -> ConnectError {
     let certificate = witness.own.as_ref().and_then(|(_, leaf)| leaf.as_ref());
     match error {
@@ -126,6 +130,10 @@ fn no_pair(witness: &Witness, chain: &PemFile, key: &PemFile, error: &Error) -> 
 
 impl Witness {
     /// What ended a connection before the broker took it, when a certificate or the version of TLS did.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's words may grow; what isn't known here is told as it is"
+    )]
     pub(super) fn explain(&self, error: &Error) -> Option<String> {
         match error {
             Error::AlertReceived(alert) => self.refused_by_broker(*alert),
@@ -143,6 +151,10 @@ impl Witness {
     }
 
     /// What the table finds wrong with the broker's certificate.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's words may grow; what isn't known here is told as it is"
+    )]
     fn broker_refused(&self, reason: &CertificateError) -> String {
         let seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let seen = seen.as_ref().and_then(|seen| seen.certificate.as_ref());
@@ -187,6 +199,10 @@ impl Witness {
     }
 
     /// What the broker finds wrong with the table's certificate.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "the library's words may grow; what isn't known here is told as it is"
+    )]
     fn refused_by_broker(&self, alert: AlertDescription) -> Option<String> {
         let reason = match alert {
             AlertDescription::ProtocolVersion => return Some(OLD_TLS.to_owned()),
