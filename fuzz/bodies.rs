@@ -522,7 +522,7 @@ pub fn journal_files(data: &[u8]) {
 /// What comes to a consumer: events, heads and answers, right and wrong, of a few journals.
 pub fn floor_events(data: &[u8]) {
     let keys = keys();
-    let mut consumer = Consumer::new(if data.len() % 2 == 0 {
+    let mut consumer = Consumer::new(if data.len().is_multiple_of(2) {
         Begin::AtFirst
     } else {
         Begin::AtNext

@@ -5,6 +5,7 @@
     clippy::expect_used,
     clippy::indexing_slicing,
     clippy::wildcard_enum_match_arm,
+    clippy::cast_possible_truncation,
     missing_docs
 )]
 

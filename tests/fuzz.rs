@@ -106,6 +106,12 @@ fn inputs(corpus: Vec<Vec<u8>>) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => edited, 1 => prop::collection::vec(any::<u8>(), 0..300)]
 }
 
+/// How many times as many inputs are made: `TABLEGATE_FUZZ_TIMES`.
+fn times() -> u32 {
+    let given = std::env::var("TABLEGATE_FUZZ_TIMES").ok();
+    given.and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
 fn try_out(name: &str) {
     let target = TARGETS.iter().find(|target| target.name == name).unwrap();
     let corpus = corpus(name);
@@ -115,7 +121,7 @@ fn try_out(name: &str) {
     }
     (target.body)(&[]);
     let config = Config {
-        cases: target.inputs,
+        cases: target.inputs.saturating_mul(times()),
         failure_persistence: None,
         ..Config::default()
     };
