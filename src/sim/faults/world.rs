@@ -23,6 +23,7 @@ use crate::time::{Clock, Timestamp, Uptime};
 use crate::uplink::{BrokerAddress, Brokers, Transport, UplinkConfig, UplinkState};
 use crate::wire::message::Cover;
 use crate::wire::session::TumblerBuild;
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::path::PathBuf;
 use std::pin::Pin;
@@ -58,6 +59,8 @@ struct World {
     door: Door,
     /// The wall clock against the monotonic one, microseconds.
     set: Arc<AtomicI64>,
+    /// How many faults stand on each device's link.
+    broken: Mutex<BTreeMap<DeviceKind, u32>>,
     /// The run of the gateway that goes on now.
     life: Mutex<Arc<Life>>,
     /// Asks for a clean stop.
@@ -89,6 +92,7 @@ pub(super) async fn live(plan: &Plan, trace: Trace, around: Around) -> Outcome {
         devices: Arc::new(devices),
         door: Door::default(),
         set: Arc::default(),
+        broken: Mutex::default(),
         life: Mutex::default(),
         stop: Notify::new(),
         away: Mutex::new(Duration::ZERO),
@@ -427,12 +431,23 @@ impl World {
         }
     }
 
+    /// One more fault stands on this device's link.
     fn breaks(&self, device: DeviceKind) {
+        *hold(&self.broken).entry(device).or_insert(0) += 1;
         self.eyes.see(&Seen::LinkBroken { device });
     }
 
+    /// A fault of it is over; the link is as good as new with the last of them.
     fn mended(&self, device: DeviceKind) {
-        self.eyes.see(&Seen::LinkMended { device });
+        let left = {
+            let mut broken = hold(&self.broken);
+            let left = broken.entry(device).or_insert(0);
+            *left = left.saturating_sub(1);
+            *left
+        };
+        if left == 0 {
+            self.eyes.see(&Seen::LinkMended { device });
+        }
     }
 
     fn takes(&self, device: DeviceKind, takes: Takes) {
