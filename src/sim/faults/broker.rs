@@ -44,7 +44,7 @@ pub(super) struct Manners {
     pub(super) reorders: bool,
     /// Percent of acknowledgements that come twice.
     pub(super) repeats: u8,
-    /// Percent of acknowledgements that never come.
+    /// Percent of acknowledgements that never come, and none after them on the same connection.
     pub(super) swallows: u8,
     /// Percent of events that it refuses, with this answer.
     pub(super) denies: Option<(u8, Denial)>,
@@ -100,6 +100,8 @@ struct Client {
     standing: Standing,
     /// When the newest acknowledgement leaves.
     acknowledged: Instant,
+    /// It gets no acknowledgement any more.
+    mute: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -339,7 +341,13 @@ impl Broker {
             let loss = Loss::Broken("cut after a publish: simulated".to_owned());
             return self.lose(inner, connection, loss);
         }
-        if inner.chance.hits(inner.manners.swallows) {
+        let swallows = inner.chance.hits(inner.manners.swallows);
+        let Some(client) = inner.clients.get_mut(&connection) else {
+            return;
+        };
+        // A line keeps order: where one acknowledgement stays away, those after it do.
+        client.mute |= swallows;
+        if client.mute {
             return;
         }
         let copies = if inner.chance.hits(inner.manners.repeats) { 2 } else { 1 };
@@ -516,6 +524,7 @@ impl Brokers for Ways {
                     topics: BTreeSet::new(),
                     standing: Standing::Knocking,
                     acknowledged: Instant::now(),
+                    mute: false,
                 },
             );
             let at = inner.later(NETWORK_MS);
