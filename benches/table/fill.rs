@@ -3,7 +3,7 @@
 use prost::Message;
 use std::path::Path;
 use tablegate::journal::{Journal, Options, Owner, Reader, Record, Seqno, chain, decode, file_in};
-use tablegate::table::event::{Body, CheckpointRecorded, Event};
+use tablegate::table::event::{Body, CheckpointRecorded, Event, StaleKeysIgnored};
 use tablegate::time::{Clock, Timestamp};
 
 /// Events of one append: as many as the journal takes.
@@ -52,7 +52,12 @@ pub fn append(folder: &Path, count: u64, ends_with: Last) -> Seqno {
         while scribe.seqno < last {
             let records = (0..AT_ONCE.min(last - scribe.seqno))
                 .map(|_| {
-                    let event = pattern[(scribe.seqno % pattern.len() as u64) as usize].clone();
+                    let mut event = pattern[(scribe.seqno % pattern.len() as u64) as usize].clone();
+                    if ends_with == Last::Events {
+                        // They will be folded, and the table is closed: something that means nothing to play.
+                        event.round_id = 0;
+                        event.body = Some(Body::StaleKeysIgnored(StaleKeysIgnored { count: 1 }));
+                    }
                     scribe.write(event)
                 })
                 .collect();
