@@ -1,6 +1,7 @@
-//! An alert is raised once until it is cleared, and is cleared only when it stands.
+//! An alert is raised once until it is cleared, is cleared only when it stands, and is acknowledged while it stands, or once after it was
+//! cleared before anybody had seen it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sim::faults::trace::{Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
@@ -9,6 +10,8 @@ use crate::table::event::event::Body;
 pub(super) struct AlertsOnce {
     /// The text of each that stands.
     standing: BTreeMap<String, String>,
+    /// Nobody has seen these, standing or not.
+    unseen: BTreeSet<String>,
 }
 
 impl Judge for AlertsOnce {
@@ -23,6 +26,7 @@ impl Judge for AlertsOnce {
         for event in sight.events {
             let told = match &event.body {
                 Some(Body::AlertRaised(raised)) => {
+                    self.unseen.insert(raised.alert.clone());
                     // One that tells of several things is raised anew when they change.
                     match self.standing.insert(raised.alert.clone(), raised.text.clone()) {
                         Some(text) if text == raised.text => Err(format!("{} is raised again", raised.alert)),
@@ -33,13 +37,24 @@ impl Judge for AlertsOnce {
                     Some(_) => Ok(()),
                     None => Err(format!("{} is cleared, and doesn't stand", cleared.alert)),
                 },
-                Some(Body::AlertAcknowledged(acknowledged)) if !self.standing.contains_key(&acknowledged.alert) => {
-                    Err(format!("{} is acknowledged, and doesn't stand", acknowledged.alert))
+                Some(Body::AlertAcknowledged(acknowledged)) => {
+                    let stands = self.standing.contains_key(&acknowledged.alert);
+                    if self.unseen.remove(&acknowledged.alert) || stands {
+                        Ok(())
+                    } else {
+                        Err(format!("{} is acknowledged, and doesn't stand", acknowledged.alert))
+                    }
                 }
                 // A new journal carries the alerts of the one before.
                 Some(Body::CheckpointRecorded(recorded)) if event.seqno <= 2 => {
                     let alerts = recorded.state.iter().flat_map(|state| &state.alerts);
-                    self.standing = alerts.map(|alert| (alert.alert.clone(), alert.text.clone())).collect();
+                    let (over, standing): (Vec<_>, Vec<_>) = alerts.partition(|alert| alert.over);
+                    let unseen = over.iter().chain(&standing).filter(|alert| !alert.acknowledged);
+                    self.unseen = unseen.map(|alert| alert.alert.clone()).collect();
+                    let standing = standing.into_iter();
+                    self.standing = standing
+                        .map(|alert| (alert.alert.clone(), alert.text.clone()))
+                        .collect();
                     Ok(())
                 }
                 _ => Ok(()),
@@ -86,8 +101,13 @@ mod tests {
         bench.append(vec![cleared()]);
         bench.append(vec![cleared()]);
         bench.expect("is cleared, and doesn't stand");
-        let alert = "link_odd".to_owned();
-        bench.append(vec![fact(0, Body::AlertAcknowledged(AlertAcknowledged { alert }))]);
+        // Nobody had seen it when it was cleared: it may be acknowledged once.
+        let acknowledged = || {
+            let alert = "link_odd".to_owned();
+            fact(0, Body::AlertAcknowledged(AlertAcknowledged { alert }))
+        };
+        bench.append(vec![acknowledged()]);
+        bench.append(vec![acknowledged()]);
         bench.expect("is acknowledged");
     }
 }
