@@ -133,7 +133,7 @@ impl Brokers for Flapping {
         ];
         Ok(Box::new(Flap {
             said: Mutex::new(VecDeque::from(said)),
-            // The greeting waits 300 ms for what the broker kept.
+            // Real time: a simulated one. The greeting waits 300 ms for what the broker kept.
             gone: Box::pin(tokio::time::sleep(Duration::from_millis(320))),
             published: AtomicU64::new(0),
             most: self.most.clone(),

@@ -537,7 +537,13 @@ fn describe_floor(text: &mut String, uplink: Option<&UplinkReport>, paint: Paint
     );
     if uplink.refused_requests > 0 {
         let refused = uplink.refused_requests;
-        line(text, format_args!("       {refused} requests of the floor refused, {} answered", uplink.requests));
+        line(
+            text,
+            format_args!(
+                "       {refused} requests of the floor refused, {} answered",
+                uplink.requests
+            ),
+        );
     }
     if !uplink.last_error.is_empty() && uplink.state != UplinkState::Online {
         line(text, format_args!("       {}", uplink.last_error));
