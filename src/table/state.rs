@@ -21,9 +21,9 @@ const MOST_KEPT: usize = 120;
 /// cut shorter. With everything standing at once a checkpoint still fits an event (8 KiB).
 const MOST_KEPT_TOGETHER: usize = 800;
 
-/// Serial numbers that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be
-/// accepted again. A table has three devices, and a few spares.
-const MOST_ACCEPTED: usize = 8;
+/// Devices that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be accepted again.
+/// A table has three devices; more than as many spares again are approved, not accepted, and a checkpoint has to hold them all.
+const MOST_ACCEPTED: usize = 5;
 
 /// The table's durable state.
 #[derive(Clone, PartialEq, Debug, Default)]

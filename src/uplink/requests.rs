@@ -494,7 +494,7 @@ mod tests {
             payload: payload.into(),
             ..asked(&replay(1, 0))
         };
-        let future_request = [vec![0x0a, 1, b'a'], vec![0x22, 0]].concat();
+        let future_request = [vec![0x0a, 1, b'a'], vec![0x7a, 0]].concat();
         for (request, expected) in [
             (raw(vec![0xff, 0xff]), ErrorCode::Malformed),
             (raw(vec![]), ErrorCode::Malformed),
