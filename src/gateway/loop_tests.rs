@@ -15,7 +15,7 @@ use super::{Handle, Refusal, Reports};
 use crate::device::Wish;
 use crate::journal::{Record, Seqno};
 use crate::rules::tai_sai::{Layout, Style, areas};
-use crate::table::event::{Body, Event, Head, TableState};
+use crate::table::event::{Body, Event, EventSetAsideReason, Head, TableState};
 use crate::table::indicators::DeviceCommand;
 use crate::table::input::{
     Arrival, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person, Role,
@@ -140,7 +140,7 @@ struct Scene {
     terminal: FakeDevice,
     lamps: FakeDevice,
     devices: mpsc::Sender<Arrival>,
-    _notices: mpsc::Sender<Notice>,
+    notices: mpsc::Sender<Notice>,
     handle: Handle,
     head: watch::Receiver<Head>,
     state: watch::Receiver<TableState>,
@@ -259,7 +259,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         terminal,
         lamps,
         devices,
-        _notices: notices,
+        notices,
         handle,
         head,
         state,
@@ -350,6 +350,22 @@ fn identity(kind: DeviceKind) -> DeviceIdentity {
         lamp_count: 50,
         firmware_digest: Vec::new(),
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_event_that_is_set_aside_is_told_of_though_its_alert_stands() {
+    let scene = scene(Synchronisation::Synchronised).await;
+    scene.settle().await;
+    for seqno in 1..=3 {
+        let reason = EventSetAsideReason::PayloadFormat;
+        scene.notices.send(Notice::SetAside { seqno, reason }).await.unwrap();
+        scene.settle().await;
+        let newest = scene.events().last().unwrap().seqno;
+        assert_eq!(scene.head.borrow().seqno, newest, "after the one of event {seqno}");
+        assert_eq!(scene.state.borrow().head.as_ref().unwrap().seqno, newest);
+    }
+    assert_eq!(scene.count(|body| matches!(body, Body::EventSetAside(_))), 3);
+    assert_eq!(scene.count(|body| matches!(body, Body::AlertRaised(_))), 1);
 }
 
 #[tokio::test(start_paused = true)]

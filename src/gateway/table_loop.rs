@@ -231,6 +231,8 @@ impl TableLoop<'_> {
                     self.inputs.keep(std::iter::empty(), std::iter::once(notice));
                     return Err(trouble);
                 }
+                // Its alert may stand already, and then nothing else tells of it.
+                self.publish();
                 let text = format!(
                     "event {seqno} is refused by every broker and was set aside; a replay still offers it. \
                      Acknowledge it: tablegate acknowledge event_set_aside"
