@@ -1,9 +1,8 @@
 //! `tablegate sim faults`: seeds of the deterministic simulation, many or one.
 
 use crate::cli::ending::{Failure, print};
-use crate::sim::faults::shrink::shrink;
 use crate::sim::faults::trace::{Outcome, Trace};
-use crate::sim::faults::{self, Plan, check};
+use crate::sim::faults::{self, Plan, check, shrink};
 use clap::Args;
 use serde_json::json;
 use std::io::{IsTerminal, Write};
@@ -15,10 +14,10 @@ use std::time::{Duration, Instant};
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
 /// Failing seeds that are printed; after as many the run ends.
 const MOST_FAILURES: usize = 10;
-/// A failing plan is lived through so often at most, to find the faults that it doesn't need.
-const SHRINK_TRIES: usize = 60;
 /// The first seeds of a run are lived through twice, and their traces compared.
 const TWICE: u64 = 100;
+/// Of so many failing seeds it is found out which faults and rounds they need; the others have mostly the same cause.
+const MOST_SMALLER: usize = 3;
 
 /// The gateway's own code on a virtual clock, with simulated devices, storage and broker, and faults drawn from seeds; independent
 /// checkers judge what can be seen of it.
@@ -27,8 +26,16 @@ const TWICE: u64 = 100;
 Examples:
   tablegate sim faults --seeds 100000 --jobs 2
   tablegate sim faults --seed 4711
+  tablegate sim faults --seed 4711 --only 0,2 --rounds 1
 
-Exit status 1 when a checker found something: the seed is printed, with what it found, and replays alone with --seed.")]
+Exit status 1 when a checker found something. Then each failing seed is printed with the invariant that was broken, and when and how.
+Of the first ones it is also printed which faults and rounds are needed for it, and the command that replays just these.
+
+How to read it: replay the seed. First comes its plan: the game, the rounds, each fault with its time. Then one line for each thing that
+somebody outside the gateway could see, with virtual time in seconds: what became durable in the journal, what devices show and what
+happens at them, what the broker gets and acknowledges, what people ask and are told, faults that begin and are over. BROKEN marks where a
+checker found something; look there, and then back for the line after which it could not come out right any more. \"quiet\" means that no
+fault stands and everything had time to settle: what should be, must be then.")]
 pub struct Faults {
     /// Live through so many seeds.
     #[arg(long, value_name = "N", default_value_t = 1000, conflicts_with = "seed")]
@@ -45,9 +52,29 @@ pub struct Faults {
     /// Leave these faults of the plan out (with --seed).
     #[arg(long, value_name = "NUMBER", requires = "seed", value_delimiter = ',')]
     without: Vec<usize>,
+    /// Only these faults of the plan, or "none" of them (with --seed).
+    #[arg(long, value_name = "NUMBERS", requires = "seed", conflicts_with = "without", value_parser = only)]
+    only: Option<Only>,
+    /// So many rounds instead of the plan's (with --seed).
+    #[arg(long, value_name = "N", requires = "seed")]
+    rounds: Option<u32>,
     /// JSON instead of text.
     #[arg(long)]
     json: bool,
+}
+
+/// The numbers of faults.
+#[derive(Clone, Debug)]
+struct Only(Vec<usize>);
+
+fn only(text: &str) -> Result<Only, String> {
+    if text == "none" {
+        return Ok(Only(Vec::new()));
+    }
+    let numbers: Result<Vec<usize>, _> = text.split(',').map(str::parse).collect();
+    numbers
+        .map(Only)
+        .map_err(|_| "numbers with commas between them, or \"none\"".to_owned())
 }
 
 /// What a run of many seeds adds up to.
@@ -77,10 +104,13 @@ fn judged() -> Trace {
 
 fn one(args: &Faults, seed: u64) -> Result<(), Failure> {
     let drawn = Plan::drawn(seed);
-    let kept: Vec<usize> = (0..drawn.faults.len())
-        .filter(|fault| !args.without.contains(fault))
-        .collect();
-    let plan = drawn.only(&kept);
+    let kept: Vec<usize> = match &args.only {
+        Some(Only(faults)) => faults.clone(),
+        None => (0..drawn.faults.len())
+            .filter(|fault| !args.without.contains(fault))
+            .collect(),
+    };
+    let plan = drawn.only(&kept, args.rounds.unwrap_or(drawn.rounds));
     let json = args.json;
     if !json {
         print(&plan.to_string())?;
@@ -233,32 +263,40 @@ fn report(args: &Faults, sum: &Sum, took: Duration) -> Result<(), Failure> {
     }
     let lines: Vec<String> = failed
         .iter()
-        .map(|(seed, found)| format!("seed {seed}: {found}\n  again, with its trace: {}", replay(*seed)))
+        .enumerate()
+        .map(|(nth, (seed, found))| {
+            let again = if nth < MOST_SMALLER { needed(*seed) } else { None };
+            let again = again.unwrap_or_else(|| format!("  again, with its trace: tablegate sim faults --seed {seed}"));
+            format!("seed {seed}: {found}\n{again}")
+        })
         .collect();
     Err(Failure::failed(lines.join("\n")))
 }
 
-/// The command that shows it once more, with as few faults as still show it.
-fn replay(seed: u64) -> String {
+/// Which faults and rounds a failing seed needs, and how it is replayed with these alone.
+fn needed(seed: u64) -> Option<String> {
     let plan = Plan::drawn(seed);
-    let first = |plan: &Plan| {
-        let outcome = faults::run(plan, judged()).ok()?;
-        outcome.findings.first().map(|finding| finding.invariant)
-    };
-    let command = format!("tablegate sim faults --seed {seed}");
-    let Some(broken) = first(&plan) else { return command };
-    let kept = shrink(plan.faults.len(), SHRINK_TRIES, |kept| {
-        first(&plan.only(kept)) == Some(broken)
-    });
-    let left_out: Vec<String> = (0..plan.faults.len())
-        .filter(|fault| !kept.contains(fault))
-        .map(|fault| fault.to_string())
+    let live = |plan: &Plan| faults::run(plan, judged()).ok();
+    let invariant = live(&plan)?.findings.first()?.invariant;
+    let smaller = shrink::smaller(&plan, invariant, live);
+    let mut lines: Vec<String> = smaller
+        .plan
+        .faults
+        .iter()
+        .map(|fault| format!("  needs {fault}"))
         .collect();
-    if left_out.is_empty() {
-        command
+    lines.push(format!("  needs {} of {} rounds", smaller.rounds, plan.rounds));
+    let numbers: Vec<String> = smaller.faults.iter().map(usize::to_string).collect();
+    let only = if numbers.is_empty() {
+        "none".to_owned()
     } else {
-        format!("{command} --without {}", left_out.join(","))
-    }
+        numbers.join(",")
+    };
+    lines.push(format!(
+        "  again, with its trace: tablegate sim faults --seed {seed} --only {only} --rounds {}",
+        smaller.rounds
+    ));
+    Some(lines.join("\n"))
 }
 
 fn rate(count: u64, took: Duration) -> f64 {

@@ -168,6 +168,11 @@ impl Broker {
         self.stir.notify_one();
     }
 
+    /// Some client waits for what never comes.
+    pub(super) fn owes(&self) -> bool {
+        hold(&self.inner).clients.values().any(|client| client.mute)
+    }
+
     /// Cuts every connection.
     pub(super) fn cut(&self) {
         let inner = &mut *hold(&self.inner);

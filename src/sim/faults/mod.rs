@@ -4,6 +4,17 @@
 //! A seed's [`Plan`] says what happens; [`run`] lives through it. One thread, one virtual clock that jumps to whatever is due next, no
 //! file, no socket and no chance but the seed's: each seed twice gives the same trace. This is the one room of `sim` that knows the gateway and
 //! what it is made of, because it builds a world around it; the devices themselves still stand on the far side of the bytes.
+//!
+//! # When a seed fails
+//!
+//! `tablegate sim faults` prints the seed, the [`Invariant`] that was broken (each has its judge in [`check`]), and which of the plan's faults and
+//! rounds are needed for it ([`shrink`]). `sim faults --seed S --only 1,3 --rounds 1` lives through just these and prints one line for each
+//! thing that was seen; `BROKEN` stands where a judge found something. Look there first, then back for the line after which it could not
+//! come out right any more: a publish before its append, a link that broke before a void, an append that failed. Then it is one of three:
+//! the gateway is wrong (mend it, with a test of the whole kind, and the seed needs no keeping), the world does what no
+//! disk, line or broker does, or the judge claims what neither law nor protocol promises.
+//!
+//! What the judges can find is tried with bugs on purpose: see [`planted`].
 
 mod broker;
 pub mod check;

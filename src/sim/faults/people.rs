@@ -23,6 +23,8 @@ const SPINS: u32 = 3;
 const CALLED_AFTER: Duration = Duration::from_secs(12);
 /// A command is answered within this, or the person goes away.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(12);
+/// A round takes about so many turns.
+const MOST_TURNS_MORE: usize = 12;
 /// No round is worth more than this.
 const LONGEST_ROUND: Duration = Duration::from_secs(90);
 /// Key numbers: a key that isn't on a dice terminal, and NO_SPIN.
@@ -88,6 +90,10 @@ impl People {
         let until = Instant::now() + LONGEST_ROUND.saturating_mul(rounds);
         self.enough = self.ended + rounds;
         while self.ended < self.enough && Instant::now() < until {
+            self.turn().await;
+        }
+        // They stop anywhere in the next round: what must be shown then is judged too.
+        for _ in 0..self.chance.below(MOST_TURNS_MORE) {
             self.turn().await;
         }
     }

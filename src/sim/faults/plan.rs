@@ -144,27 +144,15 @@ impl Plan {
         }
     }
 
-    /// The same with these faults alone.
+    /// The same with only these faults, by their numbers, and so many rounds.
     #[must_use]
-    pub fn only(&self, faults: &[usize]) -> Self {
-        let kept = self.faults.iter().enumerate();
+    pub fn only(&self, faults: &[usize], rounds: u32) -> Self {
+        let kept = faults.iter().filter_map(|fault| self.faults.get(*fault));
         Plan {
-            faults: kept
-                .filter(|(number, _)| faults.contains(number))
-                .map(|(_, fault)| *fault)
-                .collect(),
+            rounds,
+            faults: kept.copied().collect(),
             ..self.clone()
         }
-    }
-
-    /// The same with one fault left out.
-    #[must_use]
-    pub fn without(&self, fault: usize) -> Self {
-        let mut plan = self.clone();
-        if fault < plan.faults.len() {
-            plan.faults.remove(fault);
-        }
-        plan
     }
 }
 
@@ -418,7 +406,7 @@ mod tests {
             assert_eq!(*plan, Plan::drawn(plan.seed));
             assert!(plan.faults.len() <= MOST_FAULTS);
             for fault in 0..plan.faults.len() {
-                assert_eq!(plan.without(fault).faults.len(), plan.faults.len() - 1);
+                assert_eq!(plan.only(&[fault], 1).faults, [plan.faults[fault]]);
             }
         }
         assert!(plans.iter().any(|plan| plan.faults.is_empty()));

@@ -281,7 +281,7 @@ impl World {
             sleep(LOOK_EVERY).await;
             let newest = self.disk.newest();
             let now = Instant::now();
-            let rests = hold(&self.door).clone().is_some_and(|handle| rests(&handle, newest));
+            let rests = !self.broker.owes() && hold(&self.door).clone().is_some_and(|handle| rests(&handle, newest));
             settled_since = match settled_since {
                 _ if !rests => None,
                 Some((seqno, since)) if seqno == newest => Some((seqno, since)),

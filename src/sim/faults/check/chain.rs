@@ -13,13 +13,20 @@ pub(super) struct Contiguous {
     journals: BTreeMap<String, Journal>,
     /// The runs of the gateway so far, as events name them.
     runs: BTreeSet<String>,
-    /// Of the run under way: its name, as soon as it has written, and its clock.
-    run: Option<(String, u64)>,
-    /// The run under way has said that it stopped.
+    /// The run of the newest event.
+    run: Option<Run>,
+    /// The newest append didn't become durable as far as anybody knows.
+    is_failing: bool,
+}
+
+/// A run of the gateway, as its events tell of it. What a dead run wrote may become durable when the next one opens the journal.
+struct Run {
+    name: String,
+    uptime_us: u64,
+    /// It has said that it stopped.
     has_stopped: bool,
-    /// The last run said so.
-    stopped_before: bool,
-    has_run: bool,
+    /// The run before had said so.
+    after_clean_stop: bool,
 }
 
 #[derive(Default)]
@@ -36,15 +43,15 @@ impl Judge for Contiguous {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
-            Seen::GatewayStarted { .. } => {
-                self.stopped_before = self.has_stopped;
-                self.has_stopped = false;
-                self.run = None;
-            }
-            Seen::GatewayEnded { how: Ending::Stopped } if self.run.is_some() && !self.has_stopped => {
-                return Err("the gateway stopped, and its journal doesn't say so".to_owned());
+            Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
+            // Whoever can't write can't write that either.
+            Seen::GatewayEnded { how: Ending::Stopped } if !self.is_failing => {
+                if self.run.as_ref().is_some_and(|run| !run.has_stopped) {
+                    return Err("the gateway stopped, and its journal doesn't say so".to_owned());
+                }
             }
             Seen::Appended { journal, records } => {
+                self.is_failing = false;
                 let mut judged = Ok(());
                 for (record, event) in records.iter().zip(sight.events) {
                     let told = self.record(journal, record, event);
@@ -96,46 +103,41 @@ impl Contiguous {
     }
 
     fn in_run(&mut self, event: &Event) -> Result<(), String> {
-        if self.has_stopped {
-            return Err("it comes after GatewayStopped".to_owned());
-        }
-        if matches!(event.body, Some(Body::GatewayStopped(_))) {
-            self.has_stopped = true;
-        }
-        let named = self.named(event);
-        if let Some(Body::GatewayStarted(started)) = &event.body {
-            let was_clean = std::mem::replace(&mut self.has_run, true) && self.stopped_before;
-            if started.clean_stop != was_clean {
-                return Err(format!(
-                    "it says clean_stop {}, and the run before ended so: {was_clean}",
-                    started.clean_stop
-                ));
-            }
-        }
-        named
-    }
-
-    /// The name of the run and its clock.
-    fn named(&mut self, event: &Event) -> Result<(), String> {
         match &mut self.run {
-            None => {
-                let is_new = self.runs.insert(event.run_id.clone());
-                self.run = Some((event.run_id.clone(), event.uptime_us));
-                if is_new {
-                    Ok(())
-                } else {
-                    Err("a run has the name of an earlier one".to_owned())
+            Some(run) if run.name == event.run_id => {
+                let before = std::mem::replace(&mut run.uptime_us, event.uptime_us);
+                if run.has_stopped {
+                    return Err("it comes after GatewayStopped".to_owned());
+                }
+                run.has_stopped = matches!(event.body, Some(Body::GatewayStopped(_)));
+                if event.uptime_us < before {
+                    return Err("the run's clock went back".to_owned());
                 }
             }
-            Some((run, _)) if *run != event.run_id => Err("its run's name is another than before".to_owned()),
-            Some((_, uptime)) => {
-                let before = std::mem::replace(uptime, event.uptime_us);
-                if event.uptime_us >= before {
-                    Ok(())
-                } else {
-                    Err("the run's clock went back".to_owned())
+            before => {
+                // Nothing came before the first run: nothing was cut short.
+                let after_clean_stop = before.as_ref().is_none_or(|run| run.has_stopped);
+                *before = Some(Run {
+                    name: event.run_id.clone(),
+                    uptime_us: event.uptime_us,
+                    has_stopped: false,
+                    after_clean_stop,
+                });
+                if !matches!(event.body, Some(Body::GatewayStarted(_) | Body::JournalStarted(_))) {
+                    return Err("a run doesn't begin with GatewayStarted".to_owned());
+                }
+                if !self.runs.insert(event.run_id.clone()) {
+                    return Err("a run has the name of an earlier one".to_owned());
                 }
             }
+        }
+        let was_clean = self.run.as_ref().is_some_and(|run| run.after_clean_stop);
+        match &event.body {
+            Some(Body::GatewayStarted(started)) if started.clean_stop != was_clean => Err(format!(
+                "it says clean_stop {}, and the run before ended so: {was_clean}",
+                started.clean_stop
+            )),
+            Some(_) | None => Ok(()),
         }
     }
 }
@@ -177,7 +179,6 @@ mod tests {
         bench.append(vec![stopped()]);
         bench.see(&Seen::GatewayEnded { how: Ending::Stopped });
         bench.expect_nothing();
-        bench.see(&Seen::GatewayStarted { run: 3 });
         let started = GatewayStarted {
             clean_stop: true,
             ..GatewayStarted::default()
@@ -213,7 +214,7 @@ mod tests {
         let mut records = bench.record(vec![dice::started(2)]);
         rename(&mut records, "run-2");
         bench.store(&records);
-        bench.expect("its run's name is another");
+        bench.expect("a run doesn't begin with GatewayStarted");
 
         let mut bench = self::bench();
         let mut records = bench.record(vec![dice::started(2)]);

@@ -1,7 +1,7 @@
 //! Every round ends in settlement, void or abandonment, or in a hold that a person can end: after people have done what can be done, one more
 //! round is played to its end.
 
-use super::story::{Stage, Story};
+use super::story::Story;
 use crate::sim::faults::trace::{Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
 
@@ -75,10 +75,8 @@ impl RoundsEnd {
             ));
         }
         match self.story.running() {
-            // Without a tumbler bets open by themselves; in two-up a winner may go on.
-            Some(round) if round.held || round.stage > Stage::Betting => {
-                Err(format!("round {} does not end: {how}", round.id))
-            }
+            // The next one may have begun: bets open by themselves without a tumbler, and a winner of two-up goes on.
+            Some(round) if round.held => Err(format!("round {} does not end: {how}", round.id)),
             Some(_) | None => Ok(()),
         }
     }

@@ -12,6 +12,12 @@ use crate::table::input;
 /// A terminal waits for the host before it takes the next ENTER, so few are on their way at a time.
 const MOST_ON_THEIR_WAY: usize = 64;
 
+/// After this long without a disturbance no key is lost any more.
+const SETTLED_AGAIN: Duration = Duration::from_secs(15);
+
+/// E01: the keys that were heard are not those that are shown.
+const KEYS_DIFFER: u32 = 1;
+
 /// A spin that began so shortly before bets opened may not have been known then.
 const NOT_KNOWN_YET: Duration = Duration::from_secs(2);
 
@@ -29,6 +35,11 @@ pub(super) struct NothingInvented {
     round: (u64, u64),
     uncovers: u64,
     uncovers_recorded: u64,
+    /// The keys that were taken for the newest entry number.
+    keys: (u32, Vec<u32>),
+    /// Until when a key may have been lost on its way.
+    disturbed: Option<Duration>,
+    is_terminal_broken: bool,
     /// When the tumbler spun, or lost its counters, last.
     moved: Option<Duration>,
     /// When bets opened last.
@@ -41,6 +52,7 @@ impl Judge for NothingInvented {
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        self.disturb(sight);
         match sight.seen {
             Seen::Happened { device, what } => {
                 self.happened(*what);
@@ -63,7 +75,10 @@ impl Judge for NothingInvented {
                     }
                 }
                 for event in sight.events {
-                    judged = judged.and(self.event(event)).and(self.held(sight.at, event));
+                    judged = judged
+                        .and(self.event(event))
+                        .and(self.held(sight.at, event))
+                        .and(self.lost_key(sight.at, event));
                 }
                 judged
             }
@@ -90,6 +105,12 @@ impl NothingInvented {
                     self.entries.pop_front();
                 }
             }
+            Happening::Key { key, entry } => {
+                if self.keys.0 != entry {
+                    self.keys = (entry, Vec::new());
+                }
+                self.keys.1.push(key);
+            }
             Happening::Bell => self.bells += 1,
             Happening::SpinEnded { .. } => self.spins += 1,
             Happening::CoverOff => self.uncovers += 1,
@@ -107,6 +128,8 @@ impl NothingInvented {
             .as_ref()
             .is_some_and(|device| device.kind() == DeviceKind::Tumbler);
         match &event.body {
+            // One that a supervisor confirmed was refused at first, and has been counted.
+            Some(Body::ResultEntered(entered)) if entered.confirmed => Ok(()),
             Some(Body::ResultEntered(entered)) if entered.source() == ResultSource::Terminal => {
                 self.keyed(event, &entered.pressed)
             }
@@ -142,6 +165,36 @@ impl NothingInvented {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Keys can be lost on a line that is broken, and by a gateway that is away or can't record.
+    fn disturb(&mut self, sight: &Sight<'_>) {
+        let terminal = input::DeviceKind::Terminal;
+        match sight.seen {
+            Seen::LinkBroken { device } if *device == terminal => self.is_terminal_broken = true,
+            Seen::LinkMended { device } if *device == terminal => self.is_terminal_broken = false,
+            Seen::GatewayStarted { .. }
+            | Seen::GatewayEnded { .. }
+            | Seen::AppendFailed { .. }
+            | Seen::AppendGivenUp { .. } => {}
+            _ => return,
+        }
+        self.disturbed = Some(sight.at + SETTLED_AGAIN);
+    }
+
+    /// An entry is refused because a key was lost: it could have been.
+    fn lost_key(&self, at: Duration, event: &Event) -> Result<(), String> {
+        let Some(Body::EntryRejected(rejected)) = &event.body else {
+            return Ok(());
+        };
+        let excused = self.is_terminal_broken || self.disturbed.is_some_and(|until| at <= until);
+        if rejected.code != KEYS_DIFFER || rejected.count != 1 || excused {
+            return Ok(());
+        }
+        if self.keys.1.ends_with(&rejected.shown) {
+            return Err(format!("event {}: a key is said to be lost, and none was", event.seqno));
+        }
+        Ok(())
     }
 
     /// A round is held for what a tumbler did while it was away: it did something.
@@ -257,6 +310,36 @@ mod tests {
         enter(&mut bench, [1, 3, 1]);
         bench.append(vec![rejected(1), dice::entered(1, [1, 3, 1])]);
         bench.expect("refused and leaves a result");
+    }
+
+    #[test]
+    fn a_key_that_was_not_lost_is_not_called_lost() {
+        let refused = || {
+            let rejected = EntryRejected {
+                shown: vec![1, 3, 1],
+                code: KEYS_DIFFER,
+                count: 1,
+                ..EntryRejected::default()
+            };
+            fact(1, Body::EntryRejected(rejected))
+        };
+        let device = input::DeviceKind::Terminal;
+        let keyed = || {
+            let mut bench = bench();
+            bench.wait(60);
+            for key in [1, 3, 1] {
+                happens(&mut bench, Happening::Key { key, entry: 3 });
+            }
+            enter(&mut bench, [1, 3, 1]);
+            bench
+        };
+        let mut bench = keyed();
+        bench.append(vec![refused()]);
+        bench.expect("a key is said to be lost");
+        let mut bench = keyed();
+        bench.see(&Seen::LinkBroken { device });
+        bench.append(vec![refused()]);
+        bench.expect_nothing();
     }
 
     #[test]

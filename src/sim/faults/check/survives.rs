@@ -42,6 +42,8 @@ impl Judge for StateSurvives {
                 self.before = self.last.take().filter(is_newest);
                 self.is_only_start = true;
             }
+            // A run that has written nothing yet has no state to give away.
+            Seen::Stated { state } if state.head.is_none() => {}
             Seen::Stated { state } => {
                 let before = self.before.take().filter(|_| self.is_only_start);
                 self.last = Some((*state).clone());

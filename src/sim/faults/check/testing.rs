@@ -71,7 +71,11 @@ impl Bench {
     pub(super) fn start(&mut self) {
         self.run += 1;
         self.see(&Seen::GatewayStarted { run: self.run });
-        let mut facts = vec![fact(0, Body::GatewayStarted(GatewayStarted::default()))];
+        let started = GatewayStarted {
+            clean_stop: self.seqno == 0,
+            ..GatewayStarted::default()
+        };
+        let mut facts = vec![fact(0, Body::GatewayStarted(started))];
         if self.seqno == 0 {
             facts.insert(0, fact(0, Body::JournalStarted(JournalStarted::default())));
         }

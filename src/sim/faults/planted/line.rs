@@ -21,7 +21,7 @@ const READ_AT_ONCE: usize = 1024;
 /// Ports with a bug; the others of a world as they are.
 pub(super) fn plant(bug: Bug, ports: Arc<dyn Ports>) -> Arc<dyn Ports> {
     match bug {
-        Bug::EnterDeliveredTwice | Bug::LampsNotSentAgain => Arc::new(Bugged {
+        Bug::KeyDeliveredTwice | Bug::LampsNotSentAgain => Arc::new(Bugged {
             bug,
             ports,
             sessions: Arc::default(),
@@ -44,7 +44,7 @@ impl Ports for Bugged {
 
     fn open(&self, path: PathBuf, baud: u32) -> Answer<Result<Box<dyn OpenPort>, OpenError>> {
         let device = match self.bug {
-            Bug::EnterDeliveredTwice => "terminal",
+            Bug::KeyDeliveredTwice => "terminal",
             _ => "lamps",
         };
         let opening = self.ports.open(path.clone(), baud);
@@ -161,7 +161,7 @@ impl Tapped {
             self.numbers.clear();
             self.swallowed = None;
         }
-        if frame.kind != Kind::Data || self.bug != Bug::EnterDeliveredTwice {
+        if frame.kind != Kind::Data || self.bug != Bug::KeyDeliveredTwice {
             return self.pass(&frame, frame.sequence);
         }
         if let Some((number, payload, known_by)) = &self.newest
@@ -172,7 +172,7 @@ impl Tapped {
         }
         self.number(&frame);
         let report = read_report(&frame.payload, DicePermit::Never, &mut Mended::default());
-        if let Some(from_device::Body::Entry(_)) = report.map(|report| report.body) {
+        if let Some(from_device::Body::Key(_)) = report.map(|report| report.body) {
             self.shift = self.shift.wrapping_add(1);
             self.number(&frame);
         }

@@ -20,10 +20,12 @@ use std::{future::Future, pin::Pin};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use super::plan::{Plan, What};
 use super::trace::Invariant;
 use crate::device::Ports;
 use crate::gateway::{ClockSource, Found, Outside, Synchronisation};
 use crate::journal::{Begin, JournalConfig, OpenError, Owner};
+use crate::table::input::DeviceKind;
 use crate::time::{Clock, Timestamp};
 use crate::uplink::Brokers;
 
@@ -54,8 +56,8 @@ pub enum Bug {
     SwappedAfterReconnect,
     /// After a reconnect events are encoded anew.
     EncodedAnew,
-    /// The link gives an ENTER to the table twice.
-    EnterDeliveredTwice,
+    /// The link gives a key to the table twice. (An ENTER given twice harms nobody: its entry is over.)
+    KeyDeliveredTwice,
     /// Lamps aren't sent again when their board has restarted.
     LampsNotSentAgain,
 }
@@ -75,9 +77,31 @@ impl Bug {
         Bug::UnacknowledgedForgotten,
         Bug::SwappedAfterReconnect,
         Bug::EncodedAnew,
-        Bug::EnterDeliveredTwice,
+        Bug::KeyDeliveredTwice,
         Bug::LampsNotSentAgain,
     ];
+
+    /// Whether this plan has what it takes to show it; the others need not be lived through.
+    #[must_use]
+    pub fn can_show_in(self, plan: &Plan) -> bool {
+        let has = |fits: fn(&What) -> bool| plan.faults.iter().any(|fault| fits(&fault.what));
+        match self {
+            Bug::LampsNotSentAgain => has(|what| *what == What::PowerLost(DeviceKind::LayoutLamps)),
+            Bug::RetryWritesTwice => has(|what| matches!(what, What::DiskSlow(_))),
+            Bug::FailureSwallowed => has(|what| matches!(what, What::DiskFails | What::DiskHangs)),
+            Bug::NewestEventForgotten | Bug::AlertsForgotten | Bug::CountersForgotten => {
+                has(|what| matches!(what, What::Crash { .. } | What::Restart))
+            }
+            Bug::DoneBeforeDurable
+            | Bug::CursorOneAhead
+            | Bug::ConnectionsCountedAnew
+            | Bug::OldAcknowledgementsTaken
+            | Bug::UnacknowledgedForgotten
+            | Bug::SwappedAfterReconnect
+            | Bug::EncodedAnew
+            | Bug::KeyDeliveredTwice => true,
+        }
+    }
 
     /// Who has to find it: any of these.
     #[must_use]
@@ -94,7 +118,7 @@ impl Bug {
             }
             Bug::SwappedAfterReconnect => &[Invariant::NoGap],
             Bug::EncodedAnew => &[Invariant::SameBytes],
-            Bug::EnterDeliveredTwice => &[Invariant::NothingInvented],
+            Bug::KeyDeliveredTwice => &[Invariant::NothingInvented],
             Bug::LampsNotSentAgain => &[Invariant::LampsEqualState],
         }
     }
