@@ -65,15 +65,6 @@ impl Judge for NothingInvented {
             }
             Seen::Appended { .. } => {
                 let mut judged = Ok(());
-                let has =
-                    |test: fn(&Body) -> bool| sight.events.iter().filter_map(|event| event.body.as_ref()).any(test);
-                if has(|body| matches!(body, Body::EntryRejected(_))) && has(is_result) {
-                    // Counts of earlier refusals are written when a round goes on: those have more than one.
-                    let fresh = |body: &Body| matches!(body, Body::EntryRejected(rejected) if rejected.count <= 1);
-                    if has(fresh) {
-                        judged = Err("an entry is refused and leaves a result".to_owned());
-                    }
-                }
                 for event in sight.events {
                     judged = judged
                         .and(self.event(event))
@@ -85,13 +76,6 @@ impl Judge for NothingInvented {
             _ => Ok(()),
         }
     }
-}
-
-fn is_result(body: &Body) -> bool {
-    matches!(
-        body,
-        Body::ResultEntered(_) | Body::ResultAmended(_) | Body::SpinResulted(_)
-    )
 }
 
 impl NothingInvented {
@@ -307,9 +291,6 @@ mod tests {
         bench.expect_nothing();
         bench.append(vec![rejected(2)]);
         bench.expect("3 entries are judged, and there were 1");
-        enter(&mut bench, [1, 3, 1]);
-        bench.append(vec![rejected(1), dice::entered(1, [1, 3, 1])]);
-        bench.expect("refused and leaves a result");
     }
 
     #[test]

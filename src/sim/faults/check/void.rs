@@ -1,4 +1,7 @@
 //! No round is voided by the gateway while a link was broken since bets opened, nor though the bell had rung in time.
+//!
+//! A link is broken when nothing valid has come over it for 3 s, and the journal says so. What a shorter disturbance holds up arrives later, and
+//! a void that was declared for want of it is taken back: that is the second half.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -40,13 +43,6 @@ impl Judge for NoVoid {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
-            Seen::LinkBroken { device } if hears(*device) => {
-                self.broken.insert(*device);
-                self.broke();
-            }
-            Seen::LinkMended { device } => {
-                self.broken.remove(device);
-            }
             Seen::GatewayEnded { .. } => self.broke(),
             Seen::Happened { device, what } => self.happened(sight.at, *device, *what),
             Seen::Appended { .. } => {
@@ -90,7 +86,22 @@ impl NoVoid {
     }
 
     fn event(&mut self, at: Duration, event: &Event) -> Result<(), String> {
+        let device = event
+            .device
+            .as_ref()
+            .and_then(|device| DeviceKind::from_event(device.kind()));
         match &event.body {
+            Some(Body::DeviceOffline(_)) => {
+                if let Some(device) = device.filter(|device| hears(*device)) {
+                    self.broken.insert(device);
+                    self.broke();
+                }
+            }
+            Some(Body::DeviceOnline(_)) => {
+                if let Some(device) = device {
+                    self.broken.remove(&device);
+                }
+            }
             Some(Body::BetsOpened(_)) => {
                 self.round = Some(Bets {
                     id: event.round_id,
@@ -143,7 +154,8 @@ impl NoVoid {
 mod tests {
     use super::super::testing::{Bench, dice, fact};
     use super::*;
-    use crate::table::event::{AlertRaised, RoundVoided, VoidWithdrawn};
+    use crate::table::event::{self, AlertRaised, DeviceOffline, DeviceOnline, DeviceRef, RoundVoided, VoidWithdrawn};
+    use prost::Message;
 
     fn happens(device: DeviceKind, what: Happening) -> Seen<'static> {
         Seen::Happened { device, what }
@@ -184,25 +196,40 @@ mod tests {
         bench.expect_nothing();
     }
 
+    /// A device is gone, and may be back.
+    fn away(bench: &mut Bench, kind: event::DeviceKind, body: Body) {
+        let mut records = bench.record(vec![fact(0, body)]);
+        let mut event = Event::decode(records[0].1.as_slice()).unwrap();
+        event.device = Some(DeviceRef {
+            kind: kind as i32,
+            serial_number: "S-1".to_owned(),
+        });
+        records[0].1 = event.encode_to_vec();
+        bench.store(&records);
+    }
+
     #[test]
     fn a_link_that_was_broken_forbids_it() {
-        for device in [DeviceKind::Terminal, DeviceKind::Tumbler] {
+        let gone = || Body::DeviceOffline(DeviceOffline::default());
+        let back = || Body::DeviceOnline(DeviceOnline::default());
+        for kind in [event::DeviceKind::Terminal, event::DeviceKind::Tumbler] {
             let mut bench = bench();
-            bench.see(&Seen::LinkBroken { device });
-            bench.see(&Seen::LinkMended { device });
+            away(&mut bench, kind, gone());
+            away(&mut bench, kind, back());
             bench.append(vec![exposed()]);
             bench.expect("a link was broken since its bets opened");
         }
         let mut bench = Bench::dice(NoVoid::default());
-        let device = DeviceKind::Terminal;
-        bench.see(&Seen::LinkBroken { device });
+        away(&mut bench, event::DeviceKind::Terminal, gone());
         bench.append(dice::to_betting(1));
         bench.append(vec![exposed()]);
         bench.expect("a link was broken");
         let mut bench = self::bench();
-        bench.see(&Seen::LinkBroken {
-            device: DeviceKind::LayoutLamps,
-        });
+        bench.see(&happens(DeviceKind::Terminal, Happening::Restarted));
+        bench.append(vec![exposed()]);
+        bench.expect("a link was broken");
+        let mut bench = self::bench();
+        away(&mut bench, event::DeviceKind::LayoutLamps, gone());
         bench.append(vec![exposed()]);
         bench.expect_nothing();
     }
