@@ -15,7 +15,7 @@ pub(super) struct Contiguous {
     runs: BTreeSet<String>,
     /// The run of the newest event.
     run: Option<Run>,
-    /// The newest append didn't become durable as far as anybody knows.
+    /// An append of this run failed: it may not get its last one through either.
     is_failing: bool,
 }
 
@@ -43,6 +43,7 @@ impl Judge for Contiguous {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
+            Seen::GatewayStarted { .. } => self.is_failing = false,
             Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
             // Whoever can't write can't write that either.
             Seen::GatewayEnded { how: Ending::Stopped } if !self.is_failing => {
@@ -51,7 +52,6 @@ impl Judge for Contiguous {
                 }
             }
             Seen::Appended { journal, records } => {
-                self.is_failing = false;
                 let mut judged = Ok(());
                 for (record, event) in records.iter().zip(sight.events) {
                     let told = self.record(journal, record, event);
