@@ -58,6 +58,8 @@ async fn a_busy_table_pings_and_not_for_each_input() {
 #[tokio::test(start_paused = true)]
 async fn a_loop_that_hangs_is_silent_however_well_the_rest_works() {
     let scene = scene(Synchronisation::Synchronised).await;
+    // A table shows itself with its first event.
+    scene.device(lamps_up()).await;
     scene.settle().await;
     // The journal would answer within five seconds; this one is a defect.
     scene.disk(Disk::Slow(Duration::from_secs(3600)));
