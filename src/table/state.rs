@@ -19,7 +19,7 @@ const MOST_KEPT: usize = 120;
 
 /// Bytes that the state keeps of the texts of all alerts together, and of all locks: those that come when so much stands already are
 /// cut shorter. With everything standing at once a checkpoint still fits an event (8 KiB).
-const MOST_KEPT_TOGETHER: usize = 800;
+const MOST_KEPT_TOGETHER: usize = 600;
 
 /// Devices that are remembered as accepted, of each kind of acceptance; the oldest is forgotten first, and must be accepted again.
 /// A table has three devices; more than as many spares again are approved, not accepted, and a checkpoint has to hold them all.
