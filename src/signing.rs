@@ -427,7 +427,8 @@ mod tests {
 
     #[test]
     fn whatever_is_changed_the_signature_is_wrong() {
-        let changes: [(&str, fn(&mut CheckpointRecorded)); 6] = [
+        type Change = fn(&mut CheckpointRecorded);
+        let changes: [(&str, Change); 6] = [
             ("the event it reaches", |c| c.through_seqno += 1),
             ("that event's hash", |c| c.sha256[3] ^= 1),
             ("the state", |c| c.state.as_mut().unwrap().last_round_id += 1),

@@ -5,11 +5,9 @@ use crate::table::input::Condition;
 
 /// Events that tell of an alert of this name.
 fn told(scene: &Scene, name: &str) -> usize {
-    scene.count(|body| match body {
-        Body::AlertRaised(alert) => alert.alert == name,
-        Body::AlertCleared(alert) => alert.alert == name,
-        _ => false,
-    })
+    let raised = |body: &Body| matches!(body, Body::AlertRaised(alert) if alert.alert == name);
+    let cleared = |body: &Body| matches!(body, Body::AlertCleared(alert) if alert.alert == name);
+    scene.count(|body| raised(body) || cleared(body))
 }
 
 fn stands(scene: &Scene, name: &str) -> bool {
