@@ -359,17 +359,36 @@ const NOTICED_WITHIN: Duration = Duration::from_secs(25);
 
 #[tokio::test]
 async fn a_peer_that_stops_reading_or_answering_is_noticed_within_the_stated_time() {
-    // Reads nothing after the greeting; reads and answers nothing; greets and never answers CONNECT.
+    // Reads nothing after the greeting; reads and answers nothing; greets and never answers CONNECT; forgets the state alone.
     let (deaf, mute, silent) = (Fake::new().await, Fake::new().await, Fake::new().await);
+    let forgetful = Fake::new().await;
     let rigs = BTreeMap::from([
         ("deaf", Plan::new(Memory::with_events("j", 10), &deaf.url).start()),
         ("mute", Plan::new(Memory::with_events("j", 10), &mute.url).start()),
         ("silent", Plan::new(Memory::with_events("j", 10), &silent.url).start()),
+        ("forgetful", Plan::new(Memory::new("j"), &forgetful.url).start()),
     ]);
     let _deaf = deaf.greet(20).await;
     let mut peer = mute.greet(20).await;
     let _mute = tokio::spawn(async move { while peer.published().await.is_some() {} });
     let _silent = silent.accept().await;
+    let mut peer = forgetful.greet(20).await;
+    let _forgetful = tokio::spawn(async move {
+        while let Some(published) = peer.published().await {
+            if !published.topic.ends_with("/state") {
+                peer.puback(published.pkid, 0).await;
+            }
+        }
+    });
+    // An event a second: there is always something that it has just acknowledged.
+    let memory = rigs["forgetful"].memory.clone();
+    let _playing = tokio::spawn(async move {
+        let mut second = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            second.tick().await;
+            memory.append();
+        }
+    });
     let began = Instant::now();
     for (name, rig) in &rigs {
         let mut report = rig.uplink.report.clone();

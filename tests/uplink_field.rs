@@ -60,7 +60,10 @@ async fn a_broker_that_hangs_with_a_full_window_is_noticed_and_what_it_had_arriv
     let left = NOTICED_WITHIN.saturating_sub(hangs_since.elapsed());
     let noticed = tokio::time::timeout(left, report_is(&mut report, "noticed", |report| report.failures > 0));
     let noticed = noticed.await.expect("noticed within the stated time");
-    assert!(noticed.last_error.contains("acknowledged nothing"), "{noticed:?}");
+    assert!(
+        noticed.last_error.contains("without acknowledgement for 15 s"),
+        "{noticed:?}"
+    );
     broker.kill();
     // The pauses have grown: the floor is there before the table is.
     report_is(&mut report, "some attempts", |report| report.failures >= 4).await;

@@ -71,6 +71,8 @@ pub struct Window {
     width: usize,
     /// By ordinal, the lowest unacknowledged first.
     slots: VecDeque<Slot>,
+    /// The ordinal of the first of them.
+    lowest: u64,
     cursor: Seqno,
     next_event: Seqno,
 }
@@ -89,6 +91,7 @@ impl Window {
         Window {
             width: usize::from(width.clamp(1, MAX_WIDTH)),
             slots: VecDeque::with_capacity(usize::from(MAX_WIDTH)),
+            lowest: 1,
             cursor,
             next_event: cursor.saturating_add(1),
         }
@@ -187,7 +190,15 @@ impl Window {
             .is_some_and(|slot| slot.progress == Progress::Settled)
         {
             self.slots.pop_front();
+            self.lowest = self.lowest.saturating_add(1);
         }
+    }
+
+    /// Ordinal of the oldest publish that isn't acknowledged, or of the next one. A connection on which it stays while something is
+    /// in flight gets nowhere, whatever else is acknowledged on it.
+    #[must_use]
+    pub fn lowest(&self) -> u64 {
+        self.lowest
     }
 
     /// Highest seqno up to which everything is acknowledged or passed over.

@@ -22,7 +22,7 @@ use std::future::poll_fn;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Something is in flight and nothing was acknowledged for so long: the connection is of no use. With the pings' limit, every
+/// The oldest publish in flight was not acknowledged for so long: the connection is of no use. With the pings' limit, every
 /// kind of dead peer is noticed within twice the keep-alive.
 pub const STALLED_AFTER: Duration = Duration::from_secs(15);
 /// `Status` is published this often without a reason.
@@ -415,9 +415,13 @@ impl<'a> Session<'a> {
             }
             (Entry::Response, Verdict::Taken | Verdict::Unheard) => {}
         }
+        let lowest = self.window.lowest();
         // It was looked up above.
         let _ = self.window.acknowledged(pkid);
-        self.progress_at = Instant::now();
+        // A broker that forgets one publish and takes the others is as stuck as one that takes none.
+        if self.window.lowest() > lowest {
+            self.progress_at = Instant::now();
+        }
         self.advance();
         Ok(())
     }
@@ -528,6 +532,9 @@ impl<'a> Session<'a> {
 }
 
 pub(super) fn stalled() -> Ended {
-    let text = format!("the broker acknowledged nothing for {} s", STALLED_AFTER.as_secs());
+    let text = format!(
+        "the broker left a publish without acknowledgement for {} s",
+        STALLED_AFTER.as_secs()
+    );
     Ended::Lost(Loss::Broken(text))
 }
