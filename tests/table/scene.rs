@@ -43,6 +43,7 @@ struct Later {
 }
 
 #[derive(Clone)]
+#[expect(clippy::large_enum_variant, reason = "a scene has a few of them")]
 enum Report {
     Is(Input),
     /// The lamps as they show when it is sent.

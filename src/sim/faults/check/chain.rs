@@ -46,10 +46,10 @@ impl Judge for Contiguous {
             Seen::GatewayStarted { .. } => self.is_failing = false,
             Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
             // Whoever can't write can't write that either.
-            Seen::GatewayEnded { how: Ending::Stopped } if !self.is_failing => {
-                if self.run.as_ref().is_some_and(|run| !run.has_stopped) {
-                    return Err("the gateway stopped, and its journal doesn't say so".to_owned());
-                }
+            Seen::GatewayEnded { how: Ending::Stopped }
+                if !self.is_failing && self.run.as_ref().is_some_and(|run| !run.has_stopped) =>
+            {
+                return Err("the gateway stopped, and its journal doesn't say so".to_owned());
             }
             Seen::Appended { journal, records } => {
                 let mut judged = Ok(());

@@ -189,15 +189,13 @@ impl NothingInvented {
                 if matches!(
                     held.cause(),
                     RoundHeldCause::ActivityWhileAway | RoundHeldCause::CountersLost
-                ) =>
+                ) && self.moved.is_none_or(|moved| moved + NOT_KNOWN_YET < self.opened) =>
             {
-                if self.moved.is_none_or(|moved| moved + NOT_KNOWN_YET < self.opened) {
-                    let cause = held.cause();
-                    return Err(format!(
-                        "event {}: held ({cause:?}), and the tumbler did nothing",
-                        event.seqno
-                    ));
-                }
+                let cause = held.cause();
+                return Err(format!(
+                    "event {}: held ({cause:?}), and the tumbler did nothing",
+                    event.seqno
+                ));
             }
             _ => {}
         }

@@ -232,10 +232,10 @@ impl Story {
             Body::BetsClosed(_) => self.stage(id, Stage::Closed),
             Body::SpinnerWagerDecided(_) => self.end(id, Some(End::Settled)),
             Body::PlayersWagersDecided(decided) if decided.ends_game => self.end(id, Some(End::Settled)),
-            Body::SpinnerChanged(changed) if !changed.dealer => {
-                if self.round.as_ref().is_some_and(|round| round.end.is_none()) {
-                    self.end(id, Some(End::Abandoned));
-                }
+            Body::SpinnerChanged(changed)
+                if !changed.dealer && self.round.as_ref().is_some_and(|round| round.end.is_none()) =>
+            {
+                self.end(id, Some(End::Abandoned));
             }
             Body::RoundVoided(voided) => self.end(
                 id,
