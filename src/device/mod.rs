@@ -1,4 +1,4 @@
-//! One task per port: open, read, decode, translate to [`Input`](crate::table::input::Input), write what the device should
+//! One task per port: open, read, decode, translate to [`Input`], write what the device should
 //! show, reopen. Imports `wire`, `table`, `time`; decides nothing about the game and knows no simulated device.
 
 mod back_off;
