@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use super::decided::Decided;
 use crate::sim::faults::trace::{Happening, Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
 use crate::table::event::{ActorKind, DeviceKind, Event, ResultSource, RoundHeldCause};
@@ -42,8 +43,9 @@ pub(super) struct NothingInvented {
     is_terminal_broken: bool,
     /// When the tumbler spun, or lost its counters, last.
     moved: Option<Duration>,
-    /// When bets opened last.
+    /// When bets opened last, by the gateway's decision: what the tumbler did while that was being written is not in it.
     opened: Duration,
+    decided: Decided,
 }
 
 impl Judge for NothingInvented {
@@ -53,6 +55,14 @@ impl Judge for NothingInvented {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         self.disturb(sight);
+        let judged = self.judge(sight);
+        self.decided.look(sight);
+        judged
+    }
+}
+
+impl NothingInvented {
+    fn judge(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
             Seen::Happened { device, what } => {
                 self.happened(*what);
@@ -68,7 +78,7 @@ impl Judge for NothingInvented {
                 for event in sight.events {
                     judged = judged
                         .and(self.event(event))
-                        .and(self.held(sight.at, event))
+                        .and(self.held(sight, event))
                         .and(self.lost_key(sight.at, event));
                 }
                 judged
@@ -76,9 +86,7 @@ impl Judge for NothingInvented {
             _ => Ok(()),
         }
     }
-}
 
-impl NothingInvented {
     fn happened(&mut self, what: Happening) {
         match what {
             Happening::Entry { shown, .. } => {
@@ -182,9 +190,9 @@ impl NothingInvented {
     }
 
     /// A round is held for what a tumbler did while it was away: it did something.
-    fn held(&mut self, at: Duration, event: &Event) -> Result<(), String> {
+    fn held(&mut self, sight: &Sight<'_>, event: &Event) -> Result<(), String> {
         match &event.body {
-            Some(Body::BetsOpened(_)) => self.opened = at,
+            Some(Body::BetsOpened(_)) => self.opened = self.decided.at(sight, event),
             Some(Body::RoundHeld(held))
                 if matches!(
                     held.cause(),
@@ -236,6 +244,7 @@ impl NothingInvented {
 mod tests {
     use super::super::testing::{Bench, dice, fact};
     use super::*;
+    use crate::sim::faults::trace::Ending;
     use crate::table::event::{EntryRejected, RoundHeld};
 
     fn happens(bench: &mut Bench, what: Happening) {
@@ -340,6 +349,29 @@ mod tests {
         bench.expect("the tumbler did nothing");
         happens(&mut bench, Happening::SpinBegan);
         bench.append(vec![held()]);
+        bench.expect_nothing();
+    }
+
+    #[test]
+    fn a_tumbler_that_spun_while_bets_opened_is_held_for_something() {
+        let mut bench = Bench::dice(NothingInvented::default());
+        for _ in 0..3 {
+            happens(&mut bench, Happening::SpinEnded { faces: [1, 1, 3] });
+        }
+        bench.wait(3);
+        let opened = bench.record(dice::to_betting(1));
+        bench.wait(2);
+        happens(&mut bench, Happening::SpinBegan);
+        bench.wait(4);
+        // The disk hung, the gateway gave up and was killed; what it had given up is there all the same.
+        bench.store(&opened);
+        bench.see(&Seen::GatewayEnded { how: Ending::Crashed });
+        bench.start();
+        let held = RoundHeld {
+            cause: RoundHeldCause::ActivityWhileAway as i32,
+            ..RoundHeld::default()
+        };
+        bench.append(vec![fact(1, Body::RoundHeld(held))]);
         bench.expect_nothing();
     }
 

@@ -27,6 +27,7 @@ mod areas;
 mod bytes;
 mod chain;
 mod cursor;
+mod decided;
 mod ends;
 mod gap;
 mod invented;

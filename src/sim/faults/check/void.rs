@@ -6,6 +6,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use super::decided::Decided;
 use crate::sim::faults::trace::{Happening, Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
 use crate::table::event::{ActorKind, Event, RoundVoidedReason};
@@ -24,8 +25,9 @@ pub(super) struct NoVoid {
     off: Option<Duration>,
     /// A void that the gateway declared though the bell had rung: it has to take it back, or say that it can't.
     owed: Option<u64>,
-    /// Spins since the last round ended.
-    spins: u64,
+    /// When each spin since the last round ended was over.
+    spins: Vec<Duration>,
+    decided: Decided,
 }
 
 /// A round whose bets have opened.
@@ -42,12 +44,25 @@ impl Judge for NoVoid {
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        let judged = self.judge(sight);
+        self.decided.look(sight);
+        judged
+    }
+}
+
+/// Bell and cover are told by these.
+fn hears(device: DeviceKind) -> bool {
+    matches!(device, DeviceKind::Tumbler | DeviceKind::Terminal)
+}
+
+impl NoVoid {
+    fn judge(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
             Seen::GatewayEnded { .. } => self.broke(),
             Seen::Happened { device, what } => self.happened(sight.at, *device, *what),
             Seen::Appended { .. } => {
                 for event in sight.events {
-                    self.event(sight.at, event)?;
+                    self.event(sight, event)?;
                 }
             }
             Seen::Quiet => {
@@ -61,14 +76,7 @@ impl Judge for NoVoid {
         }
         Ok(())
     }
-}
 
-/// Bell and cover are told by these.
-fn hears(device: DeviceKind) -> bool {
-    matches!(device, DeviceKind::Tumbler | DeviceKind::Terminal)
-}
-
-impl NoVoid {
     fn broke(&mut self) {
         if let Some(round) = &mut self.round {
             round.was_broken = true;
@@ -79,13 +87,13 @@ impl NoVoid {
         match what {
             Happening::Bell => self.bell = Some(at),
             Happening::CoverOff => self.off = Some(at),
-            Happening::SpinEnded { .. } => self.spins += 1,
+            Happening::SpinEnded { .. } => self.spins.push(at),
             Happening::Restarted if hears(device) => self.broke(),
             _ => {}
         }
     }
 
-    fn event(&mut self, at: Duration, event: &Event) -> Result<(), String> {
+    fn event(&mut self, sight: &Sight<'_>, event: &Event) -> Result<(), String> {
         let device = event
             .device
             .as_ref()
@@ -105,7 +113,7 @@ impl NoVoid {
             Some(Body::BetsOpened(_)) => {
                 self.round = Some(Bets {
                     id: event.round_id,
-                    opened: at,
+                    opened: sight.at,
                     was_broken: !self.broken.is_empty(),
                 });
             }
@@ -114,13 +122,14 @@ impl NoVoid {
                     .actor
                     .as_ref()
                     .is_none_or(|actor| actor.kind() == ActorKind::Gateway);
+                let spins = self.ended(self.decided.at(sight, event));
                 if voided.automatic || by_gateway {
-                    let spins = std::mem::take(&mut self.spins);
                     return self.voided(event.round_id, voided.reason(), spins);
                 }
-                self.spins = 0;
             }
-            Some(Body::RoundSettled(_) | Body::RoundAbandoned(_)) => self.spins = 0,
+            Some(Body::RoundSettled(_) | Body::RoundAbandoned(_)) => {
+                self.ended(self.decided.at(sight, event));
+            }
             Some(Body::VoidWithdrawn(_)) => self.owed = None,
             Some(Body::AlertRaised(raised)) if raised.alert == "late_bell" => self.owed = None,
             _ => {}
@@ -128,7 +137,14 @@ impl NoVoid {
         Ok(())
     }
 
-    fn voided(&mut self, id: u64, reason: RoundVoidedReason, spins: u64) -> Result<(), String> {
+    /// A round ended then: how many spins there were until then. Later ones are the next round's.
+    fn ended(&mut self, decided: Duration) -> usize {
+        let before = self.spins.len();
+        self.spins.retain(|spun| *spun > decided);
+        before - self.spins.len()
+    }
+
+    fn voided(&mut self, id: u64, reason: RoundVoidedReason, spins: usize) -> Result<(), String> {
         if reason == RoundVoidedReason::ANotActivated && spins > 0 {
             return Err(format!(
                 "round {id} is void as not activated, and the dice were spun {spins} times"
@@ -264,5 +280,26 @@ mod tests {
         bench.see(&happens(DeviceKind::Tumbler, Happening::SpinEnded { faces: [1, 2, 3] }));
         bench.append(vec![dice::started(1), voided(RoundVoidedReason::ANotActivated)]);
         bench.expect("spun 1 times");
+    }
+
+    #[test]
+    fn spins_while_the_void_is_being_written_are_the_next_rounds() {
+        let not_activated = |round| {
+            let mut void = voided(RoundVoidedReason::ANotActivated);
+            void.round = round;
+            vec![dice::started(round), void]
+        };
+        let mut bench = Bench::dice(NoVoid::default());
+        bench.wait(4);
+        let decided = bench.record(not_activated(1));
+        bench.wait(1);
+        for _ in 0..3 {
+            bench.see(&happens(DeviceKind::Tumbler, Happening::SpinEnded { faces: [1, 2, 3] }));
+        }
+        bench.wait(1);
+        bench.store(&decided);
+        bench.expect_nothing();
+        bench.append(not_activated(2));
+        bench.expect("round 2 is void as not activated, and the dice were spun 3 times");
     }
 }
