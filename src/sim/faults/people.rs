@@ -304,12 +304,8 @@ impl People {
     async fn deal_two_up(&mut self, look: &Look, spun: Spun) {
         let Some(handle) = self.handle() else { return };
         let seen = handle.table().borrow().situation.two_up.clone().unwrap_or_default();
-        let errs = match self.care {
-            Care::Usual => 8,
-            Care::Great => 0,
-        };
         self.pause(200, 1_500).await;
-        match two_up::next(&look.phase, &seen, spun, errs, &mut self.chance) {
+        match two_up::next(&look.phase, &seen, spun, self.care, &mut self.chance) {
             Next::Ring => {
                 let devices = Arc::clone(&self.devices);
                 self.ring(&devices.terminal).await;

@@ -1,12 +1,15 @@
 //! The people at a simulated two-up table: what a dealer (with coins: a boxer) presses next, by what the table waits for. Dice and coins
 //! are seen by nobody but people, so what was spun is drawn here.
 
+use super::people::Care;
 use crate::sim::Chance;
 use crate::table::input::{OperatorAct, Outcome, Replacement, Side, TwoUpKey};
 use crate::table::view::TwoUpView;
 
 /// NO_SPIN, which every terminal has.
 const NO_SPIN: u32 = 21;
+/// Something that does not fit so often, in percent.
+const ERRS: u8 = 8;
 
 /// Dice or coins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,9 +33,10 @@ fn keys(what: &'static str, keys: &[TwoUpKey]) -> Next {
     Next::Press(what, keys.iter().map(|key| key.number()).collect())
 }
 
-/// What comes next in this phase; now and then (in percent) something that does not fit.
-pub(super) fn next(phase: &str, seen: &TwoUpView, spun: Spun, errs: u8, chance: &mut Chance) -> Next {
-    if chance.hits(errs) {
+/// What comes next in this phase; now and then something that does not fit. With great care every game is brought to its end: a spinner who
+/// may retire for invalid spins would take the wager back, and nothing would be decided.
+pub(super) fn next(phase: &str, seen: &TwoUpView, spun: Spun, care: Care, chance: &mut Chance) -> Next {
+    if care == Care::Usual && chance.hits(ERRS) {
         return amiss(spun, chance);
     }
     if seen.missing > 0 && chance.hits(60) {
@@ -47,7 +51,9 @@ pub(super) fn next(phase: &str, seen: &TwoUpView, spun: Spun, errs: u8, chance: 
         }
         "betting" => Next::Ring,
         "closed" => spin(spun, chance),
-        "choice" if chance.hits(50) => keys("lets the spinner retire", &[TwoUpKey::SpinnerStops]),
+        "choice" if care == Care::Usual && chance.hits(50) => {
+            keys("lets the spinner retire", &[TwoUpKey::SpinnerStops])
+        }
         "choice" => keys("takes over", &[TwoUpKey::Relieve]),
         "decide" if chance.hits(50) => keys("lets the spinner stop", &[TwoUpKey::SpinnerStops]),
         "decide" if seen.spinner.as_deref() == Some("dealer") => keys("goes on", &[TwoUpKey::NewSpinner]),
@@ -109,4 +115,19 @@ pub(super) fn remedies() -> Vec<OperatorAct> {
             side: Some(Side::Heads),
         },
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_game_that_is_to_be_decided_is_not_left_by_its_spinner() {
+        let seen = TwoUpView::default();
+        let stops = keys("lets the spinner retire", &[TwoUpKey::SpinnerStops]);
+        let ever_stops =
+            |care| (0..100).any(|seed| next("choice", &seen, Spun::Coins, care, &mut Chance::new(seed)) == stops);
+        assert!(ever_stops(Care::Usual));
+        assert!(!ever_stops(Care::Great));
+    }
 }
