@@ -168,9 +168,11 @@ impl Broker {
         self.stir.notify_one();
     }
 
-    /// Some client waits for what never comes.
+    /// Some client waits for what never comes, or a last will is under way.
     pub(super) fn owes(&self) -> bool {
-        hold(&self.inner).clients.values().any(|client| client.mute)
+        let inner = hold(&self.inner);
+        let mut deeds = inner.deeds.values();
+        inner.clients.values().any(|client| client.mute) || deeds.any(|deed| matches!(deed, Deed::Will(..)))
     }
 
     /// Cuts every connection.

@@ -38,8 +38,9 @@ use tokio::time::{Instant, sleep, sleep_until};
 const BEGAN_US: i64 = 1_700_000_000_000_000;
 /// A run that is to be killed at a step dies after this long at the latest.
 const DIES_WITHIN: Duration = Duration::from_secs(4);
-/// Nothing has moved for this long: everything has settled. Longer than any wait of the table's.
-const SETTLED: Duration = Duration::from_secs(7);
+/// Nothing has moved for this long: everything has settled. Longer than any wait of the table's, and than the 10 s within which it corrects
+/// its retained status once only, however many last wills overwrite it.
+const SETTLED: Duration = Duration::from_secs(11);
 /// It must have settled within this, after the last fault: the longest pauses of ports and uplink, and a lamp's deadline.
 const SETTLES_WITHIN: Duration = Duration::from_secs(150);
 /// How often it is looked at.
@@ -565,5 +566,37 @@ impl Clock for VirtualClock {
         let since = i64::try_from(self.eyes.now().as_micros()).unwrap_or(i64::MAX);
         let set = self.set.load(Ordering::Relaxed);
         Timestamp::from_unix_micros(BEGAN_US.saturating_add(since).saturating_add(set))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{check, run};
+    use super::*;
+
+    /// Cuts whose last wills come late, one within 10 s of the other: only the first is put right at once.
+    fn two_late_wills(late: u64) -> Plan {
+        let fault = |begins_ms, lasts_ms, what| Fault {
+            begins: Duration::from_millis(begins_ms),
+            lasts: Duration::from_millis(lasts_ms),
+            what,
+        };
+        Plan {
+            rounds: 0,
+            faults: vec![
+                fault(500, 3_000, What::WillsLate(Duration::from_secs(late))),
+                fault(1_000, 0, What::BrokerCuts),
+                fault(3_000, 0, What::BrokerCuts),
+            ],
+            ..Plan::drawn(0)
+        }
+    }
+
+    #[test]
+    fn it_is_quiet_only_when_late_wills_have_come_and_were_put_right() {
+        for late in [4, 8] {
+            let outcome = run(&two_late_wills(late), Trace::new(check::all())).unwrap();
+            assert_eq!(outcome.findings, vec![], "late by {late} s");
+        }
     }
 }
