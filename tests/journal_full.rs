@@ -254,16 +254,17 @@ async fn a_disk_that_fills_in_a_round_lets_it_end_and_holds_the_next_until_there
 
     // Play or no play, people record things. The last reserve goes, then nothing can be recorded any more.
     let head = scene.events().len();
+    let mut recording = Box::pin(record_until_refused(&scene, 3000));
     let refused = loop {
         let has_reserve = disk.path().join("ballast").exists();
-        let refused = record_until_refused(&scene, 3000);
-        if let Ok(refused) = tokio::time::timeout(std::time::Duration::from_secs(2), refused).await {
+        if let Ok(refused) = tokio::time::timeout(std::time::Duration::from_secs(2), &mut recording).await {
             break refused;
         }
         if has_reserve && !disk.path().join("ballast").exists() {
             disk.fill();
         }
     };
+    drop(recording);
     assert!(refused.contains("the disk is full"), "{refused}");
     let view = scene.until("the fault", |view| view["mode"] == "journal_failed").await;
     assert!(view["fault"].as_str().unwrap().contains("the disk is full"), "{view:#}");

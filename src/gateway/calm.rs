@@ -2,7 +2,8 @@
 //!
 //! A condition that begins is told at once. That it is over is told at once the first time; when it comes back soon after that, it
 //! must be over for 10 s before the next end is told, and for twice as long each time, up to ten minutes. So a flapping condition
-//! costs at most some dozen alerts in its first hour and six in each later one, and stands meanwhile: which is what it is.
+//! costs at most some dozen alerts in its first hour and six in each later one, and stands meanwhile: which is what it is. A full disk
+//! holds the next round back: its end is believed after 10 s always.
 
 use crate::table::input::Condition;
 use crate::time::Uptime;
@@ -14,6 +15,16 @@ const FIRST: Duration = Duration::from_secs(10);
 
 /// The longest: a person who waits for the alert to go must not think that it never does.
 const LONGEST: Duration = Duration::from_secs(600);
+
+/// How long its end has to last at most.
+fn longest(condition: Condition) -> Duration {
+    // People wait for the table.
+    if condition == Condition::DiskLow {
+        FIRST
+    } else {
+        LONGEST
+    }
+}
 
 /// A condition that has been over for so long comes back as a new one.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3600);
@@ -69,7 +80,7 @@ impl Calm {
             }
             Stands::No { over } => {
                 known.hold = match now.since(over) < FORGOTTEN_AFTER {
-                    true => (known.hold * 2).clamp(FIRST, LONGEST),
+                    true => (known.hold * 2).clamp(FIRST, longest(condition)),
                     false => Duration::ZERO,
                 };
                 (now, true)
@@ -148,6 +159,22 @@ mod tests {
         assert_eq!(calm.is_over(WHICH, "", at(1)), Tell::Now);
         assert_eq!(calm.stands(WHICH, at(2)), Tell::Now);
         assert_eq!(calm.is_over(WHICH, "", at(3)), Tell::Now, "it came once in this run");
+    }
+
+    #[test]
+    fn a_table_is_not_kept_waiting_for_a_disk_that_has_room() {
+        for (condition, expected) in [(Condition::DiskLow, FIRST), (WHICH, LONGEST)] {
+            let mut calm = Calm::default();
+            for minute in 0..12 {
+                calm.stands(condition, at(minute * 1300));
+                calm.is_over(condition, "", at(minute * 1300 + 600));
+                while calm.ended(at(minute * 1300 + 1299)).is_some() {}
+            }
+            calm.stands(condition, at(15_700));
+            assert_eq!(calm.is_over(condition, "", at(15_701)), Tell::NotNow);
+            let over = (15_701..).find(|second| calm.ended(at(*second)).is_some());
+            assert_eq!(over, Some(15_701 + expected.as_secs()), "{condition:?}");
+        }
     }
 
     #[test]

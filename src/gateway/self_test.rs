@@ -5,7 +5,7 @@ use super::Refusal;
 use super::inputs::Wake;
 use super::notify::{self, Watchdog};
 use super::outlets::JOURNAL_FAILED_READOUT;
-use super::start::{House, stop_uplink};
+use super::start::House;
 use crate::device::{self, DeviceHandle, Wish};
 use crate::table::event::{Mode, TableState};
 use crate::table::indicators::Readout;
@@ -73,7 +73,7 @@ impl House {
             watchdog.progress(self.run.clock.uptime());
         };
         drop(terminal);
-        stop_uplink(uplink).await;
+        self.stop_uplink(uplink).await;
         after
     }
 

@@ -167,6 +167,9 @@ pub(super) struct House {
     /// Journals that the floor was told of and that made this run begin anew: until the floor is told of the new journal, it
     /// says the same again, and must not be believed twice.
     outbid: Vec<String>,
+    /// The next connection's number is not lower: one that was made while the journal could not be read is numbered by the wall clock, and
+    /// the count that the journal's folder keeps knows nothing of it.
+    next_connection: u64,
 }
 
 /// What follows.
@@ -230,6 +233,7 @@ impl House {
             digest_links,
             verifier,
             outbid: Vec::new(),
+            next_connection: 0,
         };
         (handle, house)
     }
@@ -302,7 +306,7 @@ impl House {
         // The ports close with the loop; the floor gets what is left meanwhile.
         drop(table_loop);
         self.reports.send_replace(Reports::default());
-        stop_uplink(uplink).await;
+        self.stop_uplink(uplink).await;
         shelf.close().await;
         match ended {
             Ended::Stopped | Ended::StoppedUnrecorded => Then::Stop,
@@ -370,6 +374,7 @@ impl House {
             clock: self.run.clock.clone(),
             verifier: Arc::new(self.verifier.clone()),
             version: env!("CARGO_PKG_VERSION").to_owned(),
+            at_least: self.next_connection,
         };
         match uplink::start_at(self.outside.brokers(), self.rooms.uplink.clone(), feed) {
             Ok(uplink) => {
@@ -383,6 +388,17 @@ impl House {
                 None
             }
         }
+    }
+
+    /// The floor gets what is left, within limits. The next connection of this run gets a higher number than every one of this uplink's.
+    pub(super) async fn stop_uplink(&mut self, uplink: Option<UplinkHandle>) {
+        let Some(uplink) = uplink else { return };
+        let report = uplink.report.clone();
+        if tokio::time::timeout(DRAIN, uplink.stop()).await.is_err() {
+            tracing::error!("the floor's connection did not end in time and was dropped");
+        }
+        let used = report.borrow().connection;
+        self.next_connection = self.next_connection.max(used.saturating_add(1));
     }
 
     /// What opening did not verify is verified beside play; what it finds holds the next round.
@@ -404,14 +420,6 @@ impl House {
             // A table that has stopped needs no telling; the next start verifies again.
             let _stopped = notices.blocking_send(notice);
         }));
-    }
-}
-
-/// The floor gets what is left, within limits.
-pub(super) async fn stop_uplink(uplink: Option<UplinkHandle>) {
-    let Some(uplink) = uplink else { return };
-    if tokio::time::timeout(DRAIN, uplink.stop()).await.is_err() {
-        tracing::error!("the floor's connection did not end in time and was dropped");
     }
 }
 

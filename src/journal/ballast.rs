@@ -20,6 +20,14 @@ pub struct Room {
     pub ballast: Ballast,
 }
 
+impl Room {
+    /// The last reserve is used up, and there is room for another one.
+    #[must_use]
+    pub fn takes_ballast(&self) -> bool {
+        self.ballast == Ballast::GivenUp && self.free_bytes >= BALLAST_BYTES + SPARE_BYTES
+    }
+}
+
 /// The last reserve.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +55,7 @@ pub(super) fn lay(directory: &Path) -> Ballast {
     if look(directory) == Ballast::Whole {
         return Ballast::Whole;
     }
-    if free_bytes(directory) < BALLAST_BYTES + SPARE_BYTES {
+    if !room(directory).takes_ballast() {
         return Ballast::GivenUp;
     }
     let laid = File::create(file(directory))
@@ -93,9 +101,4 @@ pub(super) fn room(directory: &Path) -> Room {
         used_percent,
         ballast: look(directory),
     }
-}
-
-/// Bytes that this user may still write there; 0 when the system doesn't say.
-fn free_bytes(directory: &Path) -> u64 {
-    room(directory).free_bytes
 }

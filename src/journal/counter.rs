@@ -14,6 +14,8 @@ const DIGITS: usize = 20;
 pub(super) struct Counter {
     file: std::io::Result<File>,
     last: u64,
+    /// What the file says may be lower.
+    is_unwritten: bool,
 }
 
 impl Counter {
@@ -41,26 +43,48 @@ impl Counter {
             Ok(_) => 0,
             Err(_) => stand_in,
         };
-        Counter { file, last }
+        Counter {
+            file,
+            last,
+            is_unwritten: false,
+        }
     }
 
     pub(super) fn last(&self) -> u64 {
         self.last
     }
 
-    /// The next number, written and synced.
+    /// The next number, written and synced, or written later: a number is needed while the disk fails, too.
     pub(super) fn next(&mut self, at_least: u64) -> u64 {
         self.last = self.last.saturating_add(1).max(at_least);
+        if let Err(error) = self.write() {
+            tracing::warn!(%error, connection = self.last, "the connection counter could not be written");
+        }
+        pass(Point::ConnectionCounted);
+        self.last
+    }
+
+    /// The newest number isn't on the disk: the next run would use it again.
+    pub(super) fn is_unwritten(&self) -> bool {
+        self.is_unwritten
+    }
+
+    /// Writes what could not be written before.
+    ///
+    /// # Errors
+    /// The disk still fails.
+    pub(super) fn write_again(&mut self) -> std::io::Result<()> {
+        if self.is_unwritten { self.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
         let text = format!("{:0DIGITS$}\n", self.last);
         let written = match &self.file {
             Ok(file) => file.write_all_at(text.as_bytes(), 0).and_then(|()| file.sync_all()),
             Err(error) => Err(std::io::Error::from(error.kind())),
         };
-        if let Err(error) = written {
-            tracing::warn!(%error, connection = self.last, "the connection counter could not be written");
-        }
-        pass(Point::ConnectionCounted);
-        self.last
+        self.is_unwritten = written.is_err() && self.file.is_ok();
+        written
     }
 }
 
@@ -81,6 +105,26 @@ mod tests {
         );
         let mut again = Counter::open(directory.path(), NOW);
         assert_eq!((again.last(), again.next(0)), (11, 12));
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_written_when_it_can_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut counter = Counter::open(directory.path(), NOW);
+        counter.next(0);
+        // A file that takes nothing, as on a disk that fails.
+        let path = directory.path().join("connection.count");
+        let sound = std::mem::replace(&mut counter.file, File::open(&path));
+        assert_eq!(
+            (counter.next(0), counter.next(9)),
+            (2, 9),
+            "a connection has its number all the same"
+        );
+        assert!(counter.is_unwritten() && counter.write_again().is_err());
+        counter.file = sound;
+        counter.write_again().unwrap();
+        assert!(!counter.is_unwritten());
+        assert_eq!(Counter::open(directory.path(), NOW).next(0), 10);
     }
 
     #[test]

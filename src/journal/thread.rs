@@ -256,7 +256,7 @@ impl Writer {
 
     fn plan_cursor(&mut self) {
         let ahead = self.wanted_cursor().saturating_sub(self.cursor.seqno);
-        if ahead == 0 && !self.wanted.has_moved_aside() {
+        if ahead == 0 && !self.wanted.has_moved_aside() && !self.counter.is_unwritten() {
             self.cursor_due = None;
             return;
         }
@@ -275,6 +275,10 @@ impl Writer {
                 "the cursor could not be written"
             );
             self.cursor_due = Some(Instant::now() + CURSOR_EVERY);
+        }
+        // Said when it failed first.
+        if self.counter.write_again().is_err() {
+            self.cursor_due.get_or_insert_with(|| Instant::now() + CURSOR_EVERY);
         }
     }
 

@@ -148,7 +148,7 @@ impl Keeper {
             say,
             say_at: None,
             said_at: Instant::now(),
-            at_least: 0,
+            at_least: feed.at_least,
             next_broker: 0,
             away_since: Some(Instant::now()),
             logged: BTreeMap::new(),

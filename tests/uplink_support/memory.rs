@@ -278,6 +278,7 @@ impl Plan {
             fault: faults,
             notices: notify,
             clock: TestClock::new(),
+            at_least: 0,
             version: "test".to_owned(),
             verifier: Arc::new(EchoingVerifier),
         };

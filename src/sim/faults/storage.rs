@@ -244,6 +244,17 @@ impl Disk {
         (inner.manners, Duration::from_millis(u64::try_from(took).unwrap_or(0)))
     }
 
+    /// Whether the number of a connection became durable.
+    fn count(&self, connection: u64) -> bool {
+        let inner = &mut *hold(&self.inner);
+        match inner.manners {
+            Manners::Fails | Manners::Hangs => return false,
+            Manners::Sound | Manners::Slow(_) => {}
+        }
+        inner.connection = inner.connection.max(connection);
+        true
+    }
+
     fn write_cursor(&self) -> Result<(), ()> {
         let inner = &mut *hold(&self.inner);
         match inner.manners {
@@ -479,12 +490,18 @@ impl Ledger for Drive {
     fn next_connection(&self, at_least: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>> {
         Box::pin(async move {
             alive(self.life.step()).await;
-            let inner = &mut *hold(&self.disk.inner);
-            let next = (inner.connection + 1).max(at_least);
-            match inner.manners {
-                Manners::Sound | Manners::Slow(_) => inner.connection = next,
-                // Only higher, not durable.
-                Manners::Fails | Manners::Hangs => {}
+            let next = (hold(&self.disk.inner).connection + 1).max(at_least);
+            if !self.disk.count(next) {
+                // Not durable, and written as soon as the disk takes it.
+                let drive = self.clone();
+                self.life.run(Box::pin(async move {
+                    loop {
+                        tokio::time::sleep(CURSOR_EVERY).await;
+                        if drive.life.step() == Pulse::Dead || drive.disk.count(next) {
+                            return;
+                        }
+                    }
+                }));
             }
             next
         })
