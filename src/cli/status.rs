@@ -277,13 +277,19 @@ fn describe(view: &View, paint: Paint) -> String {
     text.push('\n');
     describe_floor(&mut text, view.uplink.as_ref(), paint);
     let journal = &table.journal;
+    // While the self-test fails, nothing of it is known.
+    let newest = if journal.seqno == 0 {
+        "not open".to_owned()
+    } else {
+        format!("event {}", journal.seqno)
+    };
     let free = journal
         .free_mb
         .map(|free| format!(", {free} MB free"))
         .unwrap_or_default();
     line(
         &mut text,
-        format_args!("journal: event {}, {}{free}", journal.seqno, journal.path.display()),
+        format_args!("journal: {newest}, {}{free}", journal.path.display()),
     );
     match &journal.signed_by {
         Some(key_id) => line(&mut text, format_args!("checkpoints: signed by key {key_id}")),
@@ -462,8 +468,11 @@ fn describe_lock(lock: &LockLine) -> String {
             "the configuration is not the open round's",
             "restore it and restart, or void the round",
         ),
-        "journal" => ("the journal could not be written, or began anew", UNLOCK),
-        "disk" => ("the journal's disk is full", "it ends by itself when there is room"),
+        "journal" => ("the journal could not be written, began anew, or is damaged", UNLOCK),
+        "disk" => (
+            "the journal's disk has too little room",
+            "it ends by itself when there is room",
+        ),
         "supervisor" => ("a supervisor said so", UNLOCK),
         other => (other, UNLOCK),
     };

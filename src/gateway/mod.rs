@@ -136,7 +136,7 @@ pub enum Refusal {
     },
     /// The self-test failed: the table does nothing until it has passed.
     #[error(
-        "the self-test failed ({text}): the table can't be used until the cause is gone and the daemon was started again"
+        "the self-test failed ({text}): the table can't be used until the cause is gone; it is tried again every ten seconds"
     )]
     SelfTestFailed {
         /// What failed.

@@ -156,6 +156,8 @@ impl Outlets {
         self.change_view(|view| {
             "journal_failed".clone_into(&mut view.state.mode);
             view.fault = Some(fault.to_owned());
+            // What would be possible is refused now.
+            view.situation.possible.clear();
         });
     }
 

@@ -180,13 +180,12 @@ impl Upkeep {
         if self.disk_low_said.replace(room.low) == Some(room.low) {
             return None;
         }
-        let Room {
-            free_mb, used_percent, ..
-        } = room;
+        // No numbers: they change, and what stands for hours would go on telling those of its beginning.
         let text = if room.low {
-            format!("{free_mb} MB free for the journal, {used_percent} % of its disk in use: make room")
+            "less than [journal] min_free_mb is free, or the reserve for the end of a round is used up: make room"
+                .to_owned()
         } else {
-            format!("there is room for the journal again: {free_mb} MB")
+            format!("there is room for the journal again: {} MB", room.free_mb)
         };
         Some((text, room.low))
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub const BALLAST_BYTES: u64 = 8 * 1024 * 1024;
 
 /// The ballast is taken in again when this much is free besides: it must not be what fills the disk.
-const SPARE_BYTES: u64 = 4 * BALLAST_BYTES;
+const SPARE_BYTES: u64 = BALLAST_BYTES;
 
 /// Room where the journal lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]

@@ -384,7 +384,9 @@ pub(crate) fn check_approval<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKi
     let text = unapproved_text(&draft.table.approval, &waiting);
     let source = draft.device_itself(kind);
     let reason = TableLockedReason::DeviceNotApproved;
-    lock(draft, source, reason, TableLockedKind::HoldNext, text.clone());
+    // Others may wait later, and this one be accepted: the alert is told anew then, the lock isn't.
+    let names_them = "the alert device_not_approved names each";
+    lock(draft, source, reason, TableLockedKind::HoldNext, names_them);
     alert::raise_anew(draft, alert::Name::DeviceNotApproved, text);
 }
 

@@ -439,12 +439,26 @@ fn kept_beside(text: &str, others: usize) -> String {
 }
 
 fn cut(text: &str, most: usize) -> String {
-    let mut end = text.len().min(most);
+    if text.len() <= most {
+        return text.to_string();
+    }
+    let mut end = most.saturating_sub(CUT.len());
     while !text.is_char_boundary(end) {
         end -= 1;
     }
-    text.get(..end).unwrap_or_default().to_string()
+    let whole = text.get(..end).unwrap_or_default();
+    // A word cut in two reads as another one; a text without spaces has to be.
+    let words = whole
+        .rfind(' ')
+        .map_or(whole, |space| whole.get(..space).unwrap_or(whole));
+    if most < CUT.len() {
+        return String::new();
+    }
+    format!("{words}{CUT}")
 }
+
+/// Where a text was cut.
+const CUT: &str = " ...";
 
 /// The device of an event.
 pub(crate) fn device_of(envelope: Envelope<'_>) -> Option<(DeviceKind, String)> {
