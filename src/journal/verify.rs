@@ -79,24 +79,37 @@ pub fn verify_and_show(
     mut show: impl FnMut(&Record, &Event),
 ) -> Result<Report, ReadError> {
     let mut reader = Reader::open(path)?;
-    let noted = head_mark::read(path.parent().unwrap_or(Path::new(".")));
+    // A moved-aside journal has a note of its own beside it.
+    let noted = head_mark::read_kept(path).or_else(|| head_mark::read(path.parent().unwrap_or(Path::new("."))));
+    let noted = noted.filter(|noted| noted.journal_id == reader.journal_id());
+    let mut is_another = false;
     let structure = whole(&mut reader, View::structure)?;
     let go_on = |step| {
         progress(step);
         true
     };
-    let mut report = match walk(&mut reader, &mut show, go_on) {
+    let mut look = |record: &Record, event: &Event| {
+        let is_noted = |noted: &head_mark::Noted| noted.head.seqno == record.seqno;
+        is_another |= noted
+            .as_ref()
+            .is_some_and(|noted| is_noted(noted) && noted.head.sha256 != record.sha256);
+        show(record, event);
+    };
+    let mut report = match walk(&mut reader, &mut look, go_on) {
         Ok(Some(report)) => report,
         Ok(None) => unreachable!("a walk ends early only when its progress says so"),
         Err(error) => return Err(error),
     };
-    let noted = noted.filter(|noted| noted.journal_id == report.journal_id);
     if report.bad.is_none() {
         report.bad = match (structure, noted) {
             (Some(text), _) => Some(Bad { seqno: None, text }),
             (None, Some(noted)) if noted.head.seqno > report.head.seqno => Some(Bad {
                 seqno: Some(report.head.seqno + 1),
                 text: format!("events up to {} had been written and are gone", noted.head.seqno),
+            }),
+            (None, Some(noted)) if is_another => Some(Bad {
+                seqno: Some(noted.head.seqno),
+                text: "it is not the event that had been written: the note of the newest one differs".to_owned(),
             }),
             (None, _) => None,
         };

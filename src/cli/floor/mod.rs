@@ -478,11 +478,17 @@ async fn answer(follower: &mut Follower) -> Result<Heard, Failure> {
 async fn answer_within(follower: &mut Follower, limit: Duration) -> Result<Heard, Failure> {
     tokio::time::timeout(limit, follower.next())
         .await
-        .map_err(|_late| Failure {
-            status: Status::Failed,
-            text: format!(
-                "no answer within {} s: is the table online? `tablegate floor watch` shows its status",
-                limit.as_secs()
-            ),
-        })
+        .map_err(|_late| no_answer(limit))
+}
+
+/// What may be wrong when nobody answers.
+fn no_answer(limit: Duration) -> Failure {
+    Failure {
+        status: Status::Failed,
+        text: format!(
+            "no answer within {} s: is the table online (`tablegate floor watch` shows its status), and does the broker let this reader have \
+             answers (--reader is the name of its certificate)?",
+            limit.as_secs()
+        ),
+    }
 }

@@ -3,8 +3,8 @@
 use super::super::ending::Failure;
 use super::super::verify::{ANSWER_WITHIN, Asked};
 use super::follow::{Follower, Heard};
-use super::{Where, answer_within};
-use crate::table::event::{VerifySoftware, request, response};
+use super::{Where, no_answer};
+use crate::table::event::{SoftwareVerified, VerifySoftware, request, response};
 use clap::Args;
 
 /// Arguments of `floor verify`.
@@ -24,12 +24,18 @@ pub(super) async fn run(verify: &Verify) -> Result<(), Failure> {
     let seed = verify.asked.seed()?;
     let mut follower = Follower::start(verify.at.floor()?, None);
     follower.ask(request::Request::VerifySoftware(VerifySoftware { seed: seed.clone() }));
+    // What else is heard meanwhile doesn't make the wait longer.
+    match tokio::time::timeout(ANSWER_WITHIN, answered(&mut follower)).await {
+        Ok(verified) => verify.asked.tell(&seed, &verified?, verify.json),
+        Err(_late) => Err(no_answer(ANSWER_WITHIN)),
+    }
+}
+
+async fn answered(follower: &mut Follower) -> Result<SoftwareVerified, Failure> {
     loop {
-        match answer_within(&mut follower, ANSWER_WITHIN).await? {
+        match follower.next().await {
             Heard::Answered(answer) => match answer.response {
-                Some(response::Response::SoftwareVerified(verified)) => {
-                    return verify.asked.tell(&seed, &verified, verify.json);
-                }
+                Some(response::Response::SoftwareVerified(verified)) => return Ok(verified),
                 Some(response::Response::Error(error)) => {
                     return Err(Failure::failed(format!("the table made no digests: {}", error.text)));
                 }
