@@ -115,7 +115,10 @@ async fn what_is_wrong_with_the_brokers_certificate_is_named() {
     refused(
         &broker,
         own(),
-        &["(CN=broker.elsewhere, ", "is not for localhost", "broker.elsewhere"],
+        &[
+            "(CN=broker.elsewhere, ",
+            "is not for localhost, the host in mqtt.brokers, but for broker.elsewhere",
+        ],
     )
     .await;
 

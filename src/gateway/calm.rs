@@ -3,7 +3,7 @@
 //! A condition that begins is told at once. That it is over is told at once the first time; when it comes back soon after that, it
 //! must be over for 10 s before the next end is told, and for twice as long each time, up to ten minutes. So a flapping condition
 //! costs at most some dozen alerts in its first hour and six in each later one, and stands meanwhile: which is what it is. A full disk
-//! holds the next round back: its end is believed after 10 s always.
+//! holds the next round back: its end is believed after two minutes at most.
 
 use crate::table::input::Condition;
 use crate::time::Uptime;
@@ -16,11 +16,13 @@ const FIRST: Duration = Duration::from_secs(10);
 /// The longest: a person who waits for the alert to go must not think that it never does.
 const LONGEST: Duration = Duration::from_secs(600);
 
-/// How long its end has to last at most.
+/// The longest for what holds the next round back: people wait for the table.
+const LONGEST_HELD: Duration = Duration::from_secs(120);
+
+/// How long the end of a condition has to last at most.
 fn longest(condition: Condition) -> Duration {
-    // People wait for the table.
     if condition == Condition::DiskLow {
-        FIRST
+        LONGEST_HELD
     } else {
         LONGEST
     }
@@ -163,7 +165,7 @@ mod tests {
 
     #[test]
     fn a_table_is_not_kept_waiting_for_a_disk_that_has_room() {
-        for (condition, expected) in [(Condition::DiskLow, FIRST), (WHICH, LONGEST)] {
+        for (condition, expected) in [(Condition::DiskLow, LONGEST_HELD), (WHICH, LONGEST)] {
             let mut calm = Calm::default();
             for minute in 0..12 {
                 calm.stands(condition, at(minute * 1300));

@@ -382,13 +382,13 @@ fn loss_of(error: &ConnectionError) -> Loss {
             Loss::Broken(format!("the broker did not answer for {} s", KEEP_ALIVE.as_secs()))
         }
         ConnectionError::Timeout(_) => Loss::Broken(format!("no connection within {} s", CONNECT_WITHIN.as_secs())),
-        ConnectionError::Io(error) => Loss::Broken(error.to_string()),
+        ConnectionError::Io(error) => Loss::Broken(io_in_words(error)),
         ConnectionError::Tls(error) => Loss::Broken(format!("TLS: {error}")),
         ConnectionError::MqttState(StateError::ConnectionAborted) => {
             Loss::Broken("the broker closed the connection".to_owned())
         }
         ConnectionError::MqttState(StateError::Deserialization(PacketError::Io(error))) => {
-            Loss::Broken(error.to_string())
+            Loss::Broken(io_in_words(error))
         }
         // A web server, or another service, on the port that was meant to be the broker's.
         ConnectionError::MqttState(StateError::Deserialization(error)) => Loss::Broken(format!(
@@ -397,6 +397,15 @@ fn loss_of(error: &ConnectionError) -> Loss {
         ConnectionError::MqttState(error) => Loss::Broken(error.to_string()),
         ConnectionError::NotConnAck(_) => Loss::Broken("the peer did not answer as an MQTT 5 broker".to_owned()),
         ConnectionError::RequestsDone => Loss::Broken("the MQTT client ended".to_owned()),
+    }
+}
+
+/// An end without a good-bye is told in the library's own words, with a page for programmers.
+fn io_in_words(error: &std::io::Error) -> String {
+    if error.kind() == std::io::ErrorKind::UnexpectedEof {
+        "the broker closed the connection".to_owned()
+    } else {
+        error.to_string()
     }
 }
 

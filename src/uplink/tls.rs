@@ -179,7 +179,9 @@ impl Witness {
                 format!("{whose} is for another host name than the address in mqtt.brokers")
             }
             CertificateError::NotValidForNameContext { expected, presented } => {
-                let names: Vec<&str> = presented.iter().take(4).map(String::as_str).collect();
+                // The library names them as `DnsName("floor-a.example")`.
+                let bare = |name: &'_ String| name.split('"').nth(1).unwrap_or(name).to_owned();
+                let names: Vec<String> = presented.iter().take(4).map(bare).collect();
                 format!(
                     "{whose} is not for {}, the host in mqtt.brokers, but for {}",
                     expected.to_str(),

@@ -50,7 +50,7 @@ pub struct Faults {
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
     /// Leave these faults of the plan out (with --seed).
-    #[arg(long, value_name = "NUMBER", requires = "seed", value_delimiter = ',')]
+    #[arg(long, value_name = "NUMBERS", requires = "seed", value_delimiter = ',')]
     without: Vec<usize>,
     /// Only these faults of the plan, or "none" of them (with --seed).
     #[arg(long, value_name = "NUMBERS", requires = "seed", conflicts_with = "without", value_parser = only)]
@@ -110,6 +110,13 @@ fn one(args: &Faults, seed: u64) -> Result<(), Failure> {
             .filter(|fault| !args.without.contains(fault))
             .collect(),
     };
+    let named = args.only.iter().flat_map(|Only(faults)| faults).chain(&args.without);
+    if let Some(unknown) = named.copied().find(|fault| *fault >= drawn.faults.len()) {
+        return Err(Failure::usage(format!(
+            "seed {seed} has no fault {unknown}: its {} faults are counted from 0",
+            drawn.faults.len()
+        )));
+    }
     let plan = drawn.only(&kept, args.rounds.unwrap_or(drawn.rounds));
     let json = args.json;
     if !json {
