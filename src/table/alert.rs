@@ -8,7 +8,7 @@ use crate::table::draft::{Draft, Source};
 use crate::table::event::{AlertCleared, AlertRaised, Body, TableLockedReason};
 use crate::table::game::Family;
 use crate::table::input::{Condition, DeviceKind};
-use crate::table::state::State;
+use crate::table::state::{State, is_kept_of};
 
 /// When an alert is cleared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -222,7 +222,7 @@ pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: 
     if draft
         .state
         .standing(name)
-        .is_some_and(|alert| text.starts_with(&alert.text))
+        .is_some_and(|alert| is_kept_of(&alert.text, &text))
     {
         return;
     }

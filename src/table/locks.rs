@@ -9,7 +9,7 @@ use crate::table::input::{Condition, Contact, DeviceIdentity, DeviceKind, Person
 use crate::table::mode::Mode;
 use crate::table::readout::Standing;
 use crate::table::rejection::{self, Rejection};
-use crate::table::state::Lock;
+use crate::table::state::{Lock, is_kept_of};
 use crate::table::{Approval, alert, opening};
 
 /// Longest text that a person gives, in characters.
@@ -367,7 +367,7 @@ pub(crate) fn judge_digests<F: Family>(draft: &mut Draft<'_, F>) {
     let Some(text) = draft.table.approval.differs() else {
         return end_by_itself(draft, reason, kind);
     };
-    let stands = |lock: &Lock| lock.reason == reason && lock.kind == kind && text.starts_with(&lock.text);
+    let stands = |lock: &Lock| lock.reason == reason && lock.kind == kind && is_kept_of(&lock.text, text);
     if !draft.state.locks.iter().any(stands) {
         end_by_itself(draft, reason, kind);
         lock(draft, Source::gateway(), reason, kind, text);

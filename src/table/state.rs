@@ -457,6 +457,14 @@ fn cut(text: &str, most: usize) -> String {
     format!("{words}{CUT}")
 }
 
+/// Whether `kept` is what the state keeps of `text`, cut or whole.
+pub(crate) fn is_kept_of(kept: &str, text: &str) -> bool {
+    match kept.strip_suffix(CUT) {
+        Some(beginning) => text.starts_with(beginning),
+        None => text.starts_with(kept),
+    }
+}
+
 /// Where a text was cut.
 const CUT: &str = " ...";
 
@@ -520,5 +528,28 @@ impl ContactCount {
             closings: self.closings,
             boot_id: self.boot_id,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_text_ends_with_a_whole_word_and_is_known_as_what_it_was_cut_of() {
+        let text = "the lamps with serial number LL-0310 and firmware 2.0 wait to be accepted";
+        for most in 0..=text.len() + 1 {
+            let kept = cut(text, most);
+            assert!(kept.len() <= most, "{kept:?}");
+            assert!(is_kept_of(&kept, text), "{kept:?}");
+            let words = kept.strip_suffix(CUT).unwrap_or(&kept);
+            assert!(
+                words.is_empty() || !words.contains(' ') || text.split(' ').any(|word| words.ends_with(word)),
+                "{kept:?}"
+            );
+        }
+        assert_eq!(cut(text, 36), "the lamps with serial number ...");
+        assert_eq!(cut(text, text.len()), text);
+        assert!(!is_kept_of("the tumbler ...", text) && !is_kept_of("the tumbler", text));
     }
 }

@@ -82,6 +82,8 @@ pub(super) struct Keeper {
     say_at: Option<Instant>,
     said_at: Instant,
     at_least: u64,
+    /// The next connection's number, when it was counted already.
+    counted: Option<u64>,
     next_broker: usize,
     away_since: Option<Instant>,
     /// What was logged last of each broker: no more than are configured.
@@ -149,6 +151,7 @@ impl Keeper {
             say_at: None,
             said_at: Instant::now(),
             at_least: feed.at_least,
+            counted: None,
             next_broker: 0,
             away_since: Some(Instant::now()),
             logged: BTreeMap::new(),
@@ -170,6 +173,11 @@ impl Keeper {
             self.online_since = None;
             let ended = self.connect_once().await;
             let lasted = self.online_since.map_or(Duration::ZERO, |since| since.elapsed());
+            if let Ended::Foreign { connection } = ended {
+                // Counted before the pause: a run that ends meanwhile would know nothing of a number that only the broker had kept.
+                self.at_least = self.at_least.max(connection.saturating_add(1));
+                self.counted = Some(self.number().await);
+            }
             let Some(pause) = self.after(ended, lasted) else { break };
             self.set_state(UplinkState::Waiting);
             if self.wait(pause).await == Stopping::Asked {
@@ -186,7 +194,10 @@ impl Keeper {
         };
         self.report.broker = address.to_string();
         self.report.connects = self.report.connects.saturating_add(1);
-        let connection = self.number().await;
+        let connection = match self.counted.take() {
+            Some(counted) => counted,
+            None => self.number().await,
+        };
         self.report.connection = connection;
         self.set_state(UplinkState::Connecting);
         let _used_from_now_on = self.heed_certificates();
@@ -321,7 +332,6 @@ impl Keeper {
                 Cause::TakenOver
             }
             Ended::Foreign { connection } => {
-                self.at_least = self.at_least.max(connection.saturating_add(1));
                 self.failed(&format!(
                     "connection {connection} of another gateway, or of an earlier run, stands as this table's newest: connecting as a later one"
                 ));

@@ -227,7 +227,7 @@ fn the_alert_names_the_lights_that_have_failed() {
         let alerts = scene.table.situation().alerts;
         alerts
             .into_iter()
-            .find(|alert| alert.alert == "result_light_failed")
+            .find(|alert| alert.alert == "result_light_failed" && !alert.over)
             .map(|alert| alert.text)
     }
     fn report(scene: &mut Scene, light: &str, seen: LightSeen) {

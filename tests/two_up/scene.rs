@@ -8,7 +8,7 @@ use tablegate::rules::tai_sai::{Layout, Style};
 use tablegate::rules::triple_penny::Display;
 use tablegate::rules::two_up_dice::machine::FirstThree;
 use tablegate::table::event::{
-    ActorKind, Body, CheckpointRecorded, DeviceOfflineReason, Event, GatewayStarted, TableCheckpoint, TableState,
+    ActorKind, Body, CheckpointRecorded, DeviceOfflineReason, Event, Fact, GatewayStarted, TableCheckpoint, TableState,
 };
 use tablegate::table::indicators::Indicators;
 use tablegate::table::input::{
@@ -223,7 +223,9 @@ impl Scene {
         if let Input::Operator { person, act } = &input {
             let named = decision.facts.iter().filter_map(|fact| fact.actor.as_ref());
             let named = named.filter(|actor| actor.kind() == ActorKind::Supervisor && actor.name == person.name);
-            let is_counted = matches!(decision.answer, Some(Err(_))) && decision.facts.is_empty();
+            // A refusal like the one before is only counted; something else may have become due in the same moment.
+            let is_refusal = |fact: &Fact| matches!(fact.body, Body::ActRefused(_));
+            let is_counted = matches!(decision.answer, Some(Err(_))) && !decision.facts.iter().any(is_refusal);
             let changes_nothing = matches!(
                 act,
                 OperatorAct::WalkLamps | OperatorAct::LightTestEntry { .. } | OperatorAct::LightTestOutcome { .. }

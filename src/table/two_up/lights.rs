@@ -11,6 +11,7 @@ use crate::table::event::{Body, LampFailed, LampRestored, ResultCardRequired, Sp
 use crate::table::input::{DeviceKind, LightSeen};
 use crate::table::lamps::{Board, Mismatch};
 use crate::table::seen::Flicker;
+use crate::table::state::is_kept_of;
 use crate::table::two_up::phase::Course;
 use crate::table::two_up::{Draft, Look};
 use crate::time::Uptime;
@@ -170,7 +171,7 @@ fn told(draft: &mut Draft<'_>) {
     };
     let standing = draft.state.standing(alert::Name::LightFailed);
     // The state keeps the beginning of a text.
-    if standing.is_some_and(|standing| !text.starts_with(&standing.text)) {
+    if standing.is_some_and(|standing| !is_kept_of(&standing.text, &text)) {
         alert::clear(draft, alert::Name::LightFailed);
     }
     draft.raise(alert::Name::LightFailed, text);
