@@ -69,9 +69,9 @@
 //! // The three events may be on their way: they are asked for when it stays quiet.
 //! let ask = consumer.ask(consumer.looks_at().unwrap()).unwrap();
 //! assert_eq!((ask.from_seqno, ask.to_seqno), (1, 0));
-//! // After a restart it goes on from what was kept.
+//! // After a restart it goes on from what was kept, and knows what it was promised.
 //! let consumer = Consumer::resume(database.known, now);
-//! assert!(!consumer.is_missing_any());
+//! assert!(consumer.is_missing_any());
 //! ```
 //!
 //! # Bounds
