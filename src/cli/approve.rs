@@ -2,7 +2,7 @@
 //! that differs from what was approved. What the daemon can't tell isn't guessed: then nothing is written.
 
 use super::daemon::{block_on, configuration, unexpected, unreachable};
-use super::ending::{Failure, Status, print, print_json};
+use super::ending::{self, Failure, print, print_json};
 use crate::config::{Config, approved};
 use crate::control::client::Client;
 use crate::control::{Request, name_of};
@@ -14,7 +14,7 @@ use clap::Args;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, IsTerminal, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -354,16 +354,10 @@ fn tell(path: &Path, written: bool, now: &Approved, differences: &[String]) -> R
 
 /// The person at the terminal means it.
 fn confirmed(path: &Path) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
-        return Err(Failure {
-            status: Status::Usage,
-            text: "approve asks whether this is right, and there is no terminal to ask on: say --yes".to_owned(),
-        });
-    }
-    print(&format!("Approve this, and write {}? [y/N] ", path.display()))?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "yes"))
+    ending::confirmed(
+        &format!("Approve this, and write {}? [y/N] ", path.display()),
+        "approve asks whether this is right, and there is no terminal to ask on: say --yes",
+    )
 }
 
 /// Writes the whole file or nothing: under another name beside it, onto the disk, and then in its place. Everybody may read it.

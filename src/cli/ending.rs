@@ -118,3 +118,17 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 pub fn in_colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
+
+/// Asks `question` at the terminal; true for yes.
+///
+/// # Errors
+/// `without` as wrong usage, when there is no terminal to ask on.
+pub fn confirmed(question: &str, without: &str) -> Result<bool, Failure> {
+    if !io::stdin().is_terminal() {
+        return Err(Failure::usage(without));
+    }
+    print(question)?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

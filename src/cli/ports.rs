@@ -7,7 +7,6 @@ use crate::time::Clock;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::fmt::Write;
-use std::io::{self, BufRead, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -230,19 +229,15 @@ fn greet(args: &Identify) -> Result<(), Failure> {
 const TABLE: &str = "identify";
 
 fn confirmed(ports: &[ListedPort]) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() {
-        return Err(Failure::usage(
-            "nobody can be asked whether bytes may be sent: give --yes once you know what is on these ports",
-        ));
-    }
     let names: Vec<String> = ports.iter().map(|port| port.path.display().to_string()).collect();
-    ending::print(&format!(
+    let question = format!(
         "Bytes will be sent to {}. What is there may be no table device: a UPS can switch off, a modem can dial.\nGo on? [y/N] ",
         names.join(", ")
-    ))?;
-    let mut answer = String::new();
-    io::stdin().lock().read_line(&mut answer)?;
-    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+    );
+    ending::confirmed(
+        &question,
+        "nobody can be asked whether bytes may be sent: give --yes once you know what is on these ports",
+    )
 }
 
 /// What a person reads of one greeting.
