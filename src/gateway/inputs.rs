@@ -152,6 +152,16 @@ impl Inputs {
         }
     }
 
+    /// `at`, or when the oldest input that waits arrived, if that was earlier: no time may pass for the table that something waiting to be
+    /// heard belongs before.
+    pub(super) fn not_past_what_waits(&mut self, at: Uptime) -> Uptime {
+        self.devices.fill();
+        self.people.fill();
+        let device = self.devices.oldest.as_ref().map(|arrival| arrival.at);
+        let person = self.people.oldest.as_ref().map(|asked| asked.arrival.at);
+        [device, person].into_iter().flatten().fold(at, Uptime::min)
+    }
+
     /// The oldest entry of all queues; the deadline or housekeeping when that is older still; `None` when nothing is due.
     fn take_oldest(&mut self, deadline: Option<Uptime>, now: Uptime) -> Option<Wake> {
         self.devices.fill();
@@ -290,6 +300,24 @@ mod tests {
         assert_eq!(next(&mut all, None).await, "idle");
         assert_eq!(next(&mut all, Some(3000)).await, "input 7");
         assert_eq!(next(&mut all, Some(3000)).await, "deadline 3000");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_gateways_own_time_does_not_pass_what_waits() {
+        let mut all = sources();
+        let ms = Uptime::from_millis;
+        assert_eq!(all.inputs.not_past_what_waits(ms(40)), ms(40));
+        all.devices.send(arrival(30, 3)).await.unwrap();
+        assert_eq!(all.inputs.not_past_what_waits(ms(40)), ms(30));
+        assert_eq!(all.inputs.not_past_what_waits(ms(20)), ms(20));
+        let asked = Asked {
+            arrival: arrival(25, 2),
+            reply: None,
+        };
+        all.people.send(asked).await.unwrap();
+        assert_eq!(all.inputs.not_past_what_waits(ms(40)), ms(25));
+        assert_eq!(next(&mut all, None).await, "idle");
+        assert_eq!(next(&mut all, None).await, "input 2", "nothing was taken");
     }
 
     #[tokio::test(start_paused = true)]

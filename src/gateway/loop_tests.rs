@@ -31,6 +31,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
 mod conditions;
+mod overdue;
 mod wall_clock;
 mod watchdog;
 

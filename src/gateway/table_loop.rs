@@ -102,10 +102,15 @@ impl TableLoop<'_> {
         self.take(asked).await
     }
 
+    /// Time goes on for the table, as far as nothing that arrived earlier still waits: what is due by then might be due no more.
+    pub(super) fn advance(&mut self, at: Uptime) {
+        self.now = self.now.max(self.inputs.not_past_what_waits(at));
+    }
+
     /// Decide, append, apply, act. A failed append means that the input did not happen.
     pub(super) async fn take(&mut self, asked: Asked) -> Result<(), Trouble> {
         self.outlets.count(|counts| counts.inputs += 1);
-        self.now = self.now.max(asked.arrival.at);
+        self.advance(asked.arrival.at);
         let decision = self.table.decide(self.now, &asked.arrival.input);
         let recorded = !decision.facts.is_empty();
         if recorded && let Err(trouble) = self.record(decision.facts).await {
@@ -216,7 +221,7 @@ impl TableLoop<'_> {
 
     /// What the uplink wants of the journal's owner.
     async fn heed(&mut self, at: Uptime, notice: Notice) -> Result<Option<Ended>, Trouble> {
-        self.now = self.now.max(at);
+        self.advance(at);
         match notice {
             Notice::Condition {
                 condition,

@@ -278,7 +278,7 @@ fn kind_word(kind: i32) -> Option<String> {
 impl TableLoop<'_> {
     /// Everything that is due at `now`.
     pub(super) async fn keep_house(&mut self, now: Uptime) -> Result<(), Trouble> {
-        self.now = self.now.max(now);
+        self.advance(now);
         if self.recorder.clock_has_stepped() {
             self.record(Vec::new()).await?;
             self.publish();

@@ -146,7 +146,7 @@ impl TableLoop<'_> {
 
     /// Tries to say what was missed. `None` when even that can't be put into an event.
     fn attempt(&mut self, missed: &Missed) -> Option<Attempt> {
-        self.now = self.now.max(self.clock.uptime());
+        self.advance(self.clock.uptime());
         let text = format!("the journal could not be written ({})", missed.error);
         let decision = self
             .table
