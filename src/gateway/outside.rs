@@ -4,7 +4,7 @@
 use super::clock::{ClockSource, Synchronisation, SystemClock, watch_synchronisation};
 use super::store::{Found, JournalStore};
 use crate::device::{Ports, SerialPorts};
-use crate::journal::{Begin, Journal, JournalConfig, OpenError, Options, Owner};
+use crate::journal::{self, Begin, Journal, JournalConfig, OpenError, Options, Owner};
 use crate::time::{Clock, Timestamp};
 use crate::uplink::{Brokers, MqttBrokers};
 use sha2::{Digest, Sha256};
@@ -44,6 +44,9 @@ pub trait Outside: Send + Sync {
         now: Timestamp,
         begin: Begin,
     ) -> Result<Found, OpenError>;
+
+    /// The number of the next connection, kept if the disk lets it be kept, while there is no journal that counts: the self-test has failed.
+    fn count_connection(&self, journal: &JournalConfig, now: Timestamp) -> u64;
 
     /// Where links find their ports.
     fn ports(&self) -> Arc<dyn Ports>;
@@ -106,6 +109,10 @@ impl Outside for Machine {
         };
         let opened = Journal::open(&journal.directory, owner, machine, options)?;
         Ok(JournalStore::found(opened, journal.min_free_bytes))
+    }
+
+    fn count_connection(&self, journal: &JournalConfig, now: Timestamp) -> u64 {
+        journal::count_connection(&journal.directory, now)
     }
 
     fn ports(&self) -> Arc<dyn Ports> {

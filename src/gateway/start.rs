@@ -169,7 +169,7 @@ pub(super) struct House {
     outbid: Vec<String>,
     /// The next connection's number is not lower: one that was made while the journal could not be read is numbered by the wall clock, and
     /// the count that the journal's folder keeps knows nothing of it.
-    next_connection: u64,
+    pub(super) next_connection: u64,
 }
 
 /// What follows.

@@ -273,6 +273,10 @@ mod tests {
             unreachable!("nobody asks")
         }
 
+        fn count_connection(&self, _: &JournalConfig, _: Timestamp) -> u64 {
+            unreachable!("nobody asks")
+        }
+
         fn ports(&self) -> Arc<dyn Ports> {
             Arc::new(SerialPorts)
         }

@@ -18,6 +18,12 @@ pub(super) struct Counter {
     is_unwritten: bool,
 }
 
+/// The next number for a gateway that can't write its journal: what the counter's file says plus one. It is kept if the disk takes it, and the
+/// file's length never changes, so a full disk takes it. Only for who holds, or could not take, the journal's lock.
+pub fn count_connection(directory: &Path, now: Timestamp) -> u64 {
+    Counter::open(directory, now).next(0)
+}
+
 impl Counter {
     /// Reads it; when that can't be done, the wall clock in milliseconds stands in: higher than any count.
     pub(super) fn open(directory: &Path, now: Timestamp) -> Self {
@@ -125,6 +131,16 @@ mod tests {
         counter.write_again().unwrap();
         assert!(!counter.is_unwritten());
         assert_eq!(Counter::open(directory.path(), NOW).next(0), 10);
+    }
+
+    #[test]
+    fn who_has_no_journal_counts_on_from_the_same_file() {
+        let directory = tempfile::tempdir().unwrap();
+        Counter::open(directory.path(), NOW).next(41);
+        assert_eq!(count_connection(directory.path(), NOW), 42);
+        assert_eq!(Counter::open(directory.path(), NOW).next(0), 43);
+        let gone = directory.path().join("gone");
+        assert_eq!(count_connection(&gone, NOW), 1_760_000_000_001, "it can't be read");
     }
 
     #[test]

@@ -26,6 +26,7 @@ mod verify;
 
 pub use ballast::{BALLAST_BYTES, Ballast, Room};
 pub use chain::BadRecord;
+pub(crate) use counter::count_connection;
 pub use error::StoreError;
 pub use fault::{Fault, Faults};
 pub use handle::{APPEND_FAILS_AFTER, AppendError, Newest};

@@ -226,11 +226,14 @@ impl Keeper {
         let number = match &self.journal {
             Some(journal) => {
                 let counted = journal.ledger.next_connection(at_least);
-                tokio::time::timeout(COUNTER_WITHIN, counted).await.ok()
+                tokio::time::timeout(COUNTER_WITHIN, counted)
+                    .await
+                    .unwrap_or(wall_ms)
+                    .max(at_least)
             }
-            None => None,
+            // The gateway has counted it.
+            None => at_least,
         };
-        let number = number.unwrap_or(wall_ms).max(at_least);
         self.at_least = number.saturating_add(1);
         number
     }

@@ -182,7 +182,8 @@ pub struct Feed {
     pub clock: Arc<dyn Clock>,
     /// `Status.version`.
     pub version: String,
-    /// Connections are numbered from here on at least: those that this run made before, with another journal or with none, were lower.
+    /// Connections are numbered from here on at least: those that this run made before, with another journal or with none, were lower. Without
+    /// a journal, which counts them, they are numbered just so.
     pub at_least: u64,
     /// Who makes digests when the floor asks.
     pub verifier: Arc<dyn Verifier>,

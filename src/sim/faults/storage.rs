@@ -255,6 +255,12 @@ impl Disk {
         true
     }
 
+    /// The number of the next connection, and whether it became durable.
+    pub(super) fn count_next(&self, at_least: u64) -> (u64, bool) {
+        let next = (hold(&self.inner).connection + 1).max(at_least);
+        (next, self.count(next))
+    }
+
     fn write_cursor(&self) -> Result<(), ()> {
         let inner = &mut *hold(&self.inner);
         match inner.manners {
@@ -490,8 +496,8 @@ impl Ledger for Drive {
     fn next_connection(&self, at_least: u64) -> Pin<Box<dyn Future<Output = u64> + Send + '_>> {
         Box::pin(async move {
             alive(self.life.step()).await;
-            let next = (hold(&self.disk.inner).connection + 1).max(at_least);
-            if !self.disk.count(next) {
+            let (next, is_durable) = self.disk.count_next(at_least);
+            if !is_durable {
                 // Not durable, and written as soon as the disk takes it.
                 let drive = self.clone();
                 self.life.run(Box::pin(async move {

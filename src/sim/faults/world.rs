@@ -536,6 +536,10 @@ impl Outside for Surroundings {
         Ok(self.disk.open(Arc::clone(&self.life), begin))
     }
 
+    fn count_connection(&self, _journal: &JournalConfig, _now: Timestamp) -> u64 {
+        self.disk.count_next(0).0
+    }
+
     fn ports(&self) -> Arc<dyn Ports> {
         Arc::<Harbour>::clone(&self.ports)
     }

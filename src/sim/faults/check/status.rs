@@ -7,8 +7,12 @@ use crate::table::event::Status;
 
 #[derive(Default)]
 pub(super) struct StatusTrue {
-    /// The highest number that was said, and on which connection.
+    /// The highest number that was said and could be kept, and on which connection.
     highest: Option<(u64, Connection)>,
+    /// The newest number that was said.
+    newest: u64,
+    /// The disk has failed in this run: what is counted now may not outlive it.
+    is_disk_failing: bool,
     retained: Option<Status>,
 }
 
@@ -29,28 +33,41 @@ impl Judge for StatusTrue {
                 let said = status.connection;
                 let is_online = status.online;
                 self.retained = Some(status);
+                if !is_online {
+                    return Ok(());
+                }
+                self.newest = said;
                 match self.highest {
-                    Some((highest, by)) if is_online && by != *connection && said <= highest => Err(format!(
+                    Some((highest, by)) if by != *connection && said <= highest => Err(format!(
                         "connection {connection} calls itself {said}, and an earlier one was {highest}"
                     )),
-                    Some((highest, _)) if said < highest => Ok(()),
+                    Some((highest, _)) if said < highest || self.is_disk_failing => Ok(()),
+                    None if self.is_disk_failing => Ok(()),
                     Some(_) | None => {
                         self.highest = Some((said, *connection));
                         Ok(())
                     }
                 }
             }
+            Seen::GatewayStarted { .. } => {
+                self.is_disk_failing = false;
+                Ok(())
+            }
+            Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => {
+                self.is_disk_failing = true;
+                Ok(())
+            }
             Seen::BrokerForgot => {
                 self.retained = None;
                 Ok(())
             }
             Seen::Quiet => {
-                let highest = self.highest.map_or(0, |(highest, _)| highest);
+                let newest = self.newest;
                 match &self.retained {
                     None => Err("there is no retained status".to_owned()),
                     Some(status) if !status.online => Err("the retained status says that the table is away".to_owned()),
-                    Some(status) if status.connection != highest => Err(format!(
-                        "the retained status is of connection {}, and the table's is {highest}",
+                    Some(status) if status.connection != newest => Err(format!(
+                        "the retained status is of connection {}, and the table's is {newest}",
                         status.connection
                     )),
                     Some(status) if !status.fault.is_empty() => {

@@ -190,6 +190,10 @@ impl Outside for Bugged {
         Ok(storage::plant(self.planted.bug, found, &self.outside))
     }
 
+    fn count_connection(&self, journal: &JournalConfig, now: Timestamp) -> u64 {
+        self.outside.count_connection(journal, now)
+    }
+
     fn ports(&self) -> Arc<dyn Ports> {
         line::plant(self.planted.bug, self.outside.ports())
     }
