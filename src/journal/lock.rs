@@ -1,4 +1,5 @@
-//! One daemon per journal directory: an exclusive lock on a file in it, which names its holder.
+//! One daemon per journal directory: an exclusive lock on the directory, which nobody can delete from under its holder, and on a file in it,
+//! which names the holder.
 
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
@@ -31,6 +32,8 @@ pub enum LockError {
 /// Held until dropped, or until the process ends in whatever way.
 pub(super) struct Lock {
     _file: Flock<File>,
+    /// `None` where the file system locks no directories; then the file alone must do.
+    _directory: Option<Flock<File>>,
 }
 
 impl Lock {
@@ -46,19 +49,31 @@ impl Lock {
             .truncate(false)
             .open(directory.join("journal.lock"))
             .map_err(failed)?;
-        match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
-            Ok(mut file) => {
-                file.set_len(0).map_err(failed)?;
-                file.seek(SeekFrom::Start(0)).map_err(failed)?;
-                writeln!(file, "{}", std::process::id()).map_err(failed)?;
-                Ok(Lock { _file: file })
+        let held = |file| LockError::Held {
+            directory: directory.to_owned(),
+            holder: holder(file),
+        };
+        let mut file = match Flock::lock(file, FlockArg::LockExclusiveNonblock) {
+            Ok(file) => file,
+            Err((file, Errno::EWOULDBLOCK)) => return Err(held(file)),
+            Err((_, errno)) => return Err(failed(errno.into())),
+        };
+        // Somebody may have deleted the file that the holder has locked, and ours is a new one.
+        let itself = File::open(directory).map_err(failed)?;
+        let itself = match Flock::lock(itself, FlockArg::LockExclusiveNonblock) {
+            Ok(itself) => Some(itself),
+            Err((_, Errno::EWOULDBLOCK)) => {
+                return Err(held(File::open(directory.join("journal.lock")).map_err(failed)?));
             }
-            Err((file, Errno::EWOULDBLOCK)) => Err(LockError::Held {
-                directory: directory.to_owned(),
-                holder: holder(file),
-            }),
-            Err((_, errno)) => Err(failed(errno.into())),
-        }
+            Err(_) => None,
+        };
+        file.set_len(0).map_err(failed)?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        writeln!(file, "{}", std::process::id()).map_err(failed)?;
+        Ok(Lock {
+            _file: file,
+            _directory: itself,
+        })
     }
 }
 
@@ -75,5 +90,27 @@ fn holder(mut file: File) -> String {
     match std::fs::read_to_string(format!("/proc/{pid}/comm")) {
         Ok(name) => format!("process {pid} ({})", name.trim()),
         Err(_) => format!("process {pid}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deleted_lock_file_lets_nobody_in() {
+        let directory = tempfile::tempdir().unwrap();
+        let lock = Lock::take(directory.path()).unwrap();
+        assert!(
+            matches!(Lock::take(directory.path()), Err(LockError::Held { holder, .. }) if holder.contains("process"))
+        );
+        std::fs::remove_file(directory.path().join("journal.lock")).unwrap();
+        assert!(matches!(Lock::take(directory.path()), Err(LockError::Held { .. })));
+        // Now there is a lock file again, and it is nobody's.
+        assert!(
+            matches!(Lock::take(directory.path()), Err(LockError::Held { holder, .. }) if holder == "another process")
+        );
+        drop(lock);
+        Lock::take(directory.path()).unwrap();
     }
 }
