@@ -211,7 +211,9 @@ async fn bytes_without_frames_ask_for_the_baud_rate() {
     let noise: Vec<u8> = (0..2000_u32).map(|n| u8::try_from(n * 7919 % 251).unwrap()).collect();
     far.write(&noise).await;
     let report = bench
-        .report("the question", |r| r.text.contains("wrong baud rate, or noise?"))
+        .report("the question", |r| {
+            r.text.contains("wrong baud rate ([devices.terminal] baud")
+        })
         .await;
     assert!(report.text.contains("no valid frame in "), "{}", report.text);
     assert!(

@@ -354,7 +354,10 @@ async fn status_and_the_journal_of_a_daemon_name_the_certificate() {
         })
         .collect();
     for (alert, words) in [
-        ("certificate_expires", "the table's certificate (CN=expired, "),
+        (
+            "certificate_expires",
+            "the table's certificate expired on 2025-02-01 00:00 UTC (CN=expired, ",
+        ),
         ("certificate_refused", words),
     ] {
         let texts: Vec<_> = raised.iter().filter(|(name, _)| name == alert).collect();

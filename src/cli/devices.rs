@@ -3,6 +3,7 @@
 
 use super::daemon::{Reach, look};
 use super::ending::{Failure, print, print_json};
+use super::line_advice;
 use crate::device::{Counts, LinkReport, LinkState};
 use clap::Args;
 use std::fmt::Write;
@@ -43,6 +44,9 @@ fn render(reports: &[LinkReport]) -> String {
         }
         block(&mut text, report);
     }
+    for advice in line_advice::exchanged(reports) {
+        push(&mut text, format_args!("\n{advice}\n"));
+    }
     text
 }
 
@@ -59,6 +63,9 @@ fn block(text: &mut String, report: &LinkReport) {
     );
     if !report.text.is_empty() {
         push(text, format_args!("  {}\n", report.text));
+    }
+    if let Some(poor) = line_advice::poor(report) {
+        push(text, format_args!("  {poor}\n"));
     }
     match &report.resolved {
         Some(resolved) if *resolved != report.port => {

@@ -3,18 +3,19 @@
 use super::daemon::{Reach, look};
 use super::describe::moment;
 use super::ending::{Failure, in_colour, print, print_json};
+use super::line_advice;
 use super::picture::{self, Board};
 use crate::device::{LinkReport, LinkState};
-use crate::gateway::{SoftwareView, Standing, View};
+use crate::gateway::{ClockSource, JournalView, SoftwareView, Standing, TableView, View};
 use crate::rules::tai_sai::Layout;
+use crate::table::event::ClockQuality;
 use crate::table::view::{AlertLine, LockLine, Situation, TwoUpView};
 use crate::time::Timestamp;
-use crate::uplink::{UplinkReport, UplinkState};
+use crate::uplink::UplinkState;
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::time::Duration;
 
 /// Table, round, devices, link quality, backlog, alerts and locks.
 #[derive(Args, Debug)]
@@ -258,6 +259,7 @@ fn describe(view: &View, paint: Paint) -> String {
     for row in picture_of(view, paint) {
         line(&mut text, format_args!("  {row}"));
     }
+    describe_failed_lamps(&mut text, view, paint);
     text.push_str(&describe_locks(view, paint));
     if table.situation.locks.is_empty() {
         line(&mut text, format_args!("no locks"));
@@ -274,31 +276,79 @@ fn describe(view: &View, paint: Paint) -> String {
     for link in &view.links {
         describe_link(&mut text, link, paint);
     }
+    for advice in line_advice::exchanged(&view.links) {
+        line(&mut text, format_args!("  {}", paint.alarm(&advice)));
+    }
     text.push('\n');
-    describe_floor(&mut text, view.uplink.as_ref(), paint);
-    let journal = &table.journal;
+    describe_floor(&mut text, view, paint);
+    describe_journal(&mut text, &table.journal, paint);
+    describe_clock(&mut text, table, paint);
+    text
+}
+
+/// Which lamps a technician has to replace.
+fn describe_failed_lamps(text: &mut String, view: &View, paint: Paint) {
+    let what = match view.table.situation.two_up {
+        Some(_) => "result light",
+        None => "area",
+    };
+    for failed in &view.table.situation.failed_lamps {
+        let numbers: Vec<String> = failed.lamps.iter().map(u16::to_string).collect();
+        let shows = if failed.wrongly_lit {
+            "is lit and must not be"
+        } else {
+            "stays dark"
+        };
+        let said = format!("FAILED: {what} {}, lamp {}, {shows}", failed.area, numbers.join(", "));
+        line(text, format_args!("{}", paint.alarm(&said)));
+    }
+}
+
+fn describe_journal(text: &mut String, journal: &JournalView, paint: Paint) {
     // While the self-test fails, nothing of it is known.
     let newest = if journal.seqno == 0 {
         "not open".to_owned()
     } else {
         format!("event {}", journal.seqno)
     };
-    let free = journal
-        .free_mb
-        .map(|free| format!(", {free} MB free"))
-        .unwrap_or_default();
+    let free = match journal.free_mb {
+        None => String::new(),
+        Some(free) if free < journal.needed_mb => paint.alarm(&format!(
+            ", ONLY {free} MB FREE, {} are needed for the next round ([journal] min_free_mb)",
+            journal.needed_mb
+        )),
+        Some(free) => format!(", {free} MB free"),
+    };
     line(
-        &mut text,
+        text,
         format_args!("journal: {newest}, {}{free}", journal.path.display()),
     );
     match &journal.signed_by {
-        Some(key_id) => line(&mut text, format_args!("checkpoints: signed by key {key_id}")),
+        Some(key_id) => line(text, format_args!("checkpoints: signed by key {key_id}")),
         None => line(
-            &mut text,
+            text,
             format_args!("checkpoints: unsigned ([journal] signing_key names no key)"),
         ),
     }
-    text
+}
+
+/// Whether somebody keeps this PC's clock right, and whom to ask why not.
+fn describe_clock(text: &mut String, table: &TableView, paint: Paint) {
+    let said = match (table.clock, table.clock_source) {
+        (ClockQuality::Synchronised, ClockSource::Timesyncd | ClockSource::Chrony | ClockSource::None) => {
+            "follows a time server".to_owned()
+        }
+        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::None) => {
+            "nobody is asked whether it is right ([clock] source = \"none\"): no old event is deleted".to_owned()
+        }
+        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::Timesyncd) => {
+            paint.alarm("FOLLOWS NO TIME SERVER, and no old event is deleted: `timedatectl timesync-status` says why")
+        }
+        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::Chrony) => {
+            paint.alarm("FOLLOWS NO TIME SERVER, and no old event is deleted: `chronyc tracking` says why")
+        }
+    };
+    line(text, format_args!("clock: {said}"));
 }
 
 /// Whether what runs is what was approved.
@@ -343,9 +393,16 @@ fn describe_alert(alert: &AlertLine, paint: Paint) -> String {
         (false, true) => format!(" since {since}, acknowledged"),
         (false, false) => format!(" since {since}"),
     };
-    let said = format!("alert {}{times}{seen}: {}", alert.alert, alert.text);
+    let rest = match alert.text.ends_with(CUT) {
+        true => " (the rest: tablegate events list --kind alert_raised)",
+        false => "",
+    };
+    let said = format!("alert {}{times}{seen}: {}{rest}", alert.alert, alert.text);
     if alert.over { said } else { paint.alarm(&said) }
 }
+
+/// Ends a text of which the daemon's state keeps the beginning.
+const CUT: &str = " ...";
 
 /// What is lit, drawn as it lies on the table; nothing while nothing is, or nobody knows.
 fn picture_of(view: &View, paint: Paint) -> Vec<String> {
@@ -494,7 +551,7 @@ fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
         .identity
         .as_ref()
         .map_or("not greeted yet", |identity| identity.serial_number.as_str());
-    let since = duration(link.at_us.saturating_sub(link.since_us));
+    let since = line_advice::spoken(link.at_us.saturating_sub(link.since_us));
     let state = match link.state {
         LinkState::Up => format!("up for {since}"),
         LinkState::Greeting => paint.alarm(&format!("greeting for {since}")),
@@ -522,18 +579,24 @@ fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
     if !link.text.is_empty() {
         line(text, format_args!("            {}", link.text));
     }
+    if let Some(poor) = line_advice::poor(link) {
+        line(text, format_args!("            {}", paint.alarm(&poor)));
+    }
 }
 
-fn describe_floor(text: &mut String, uplink: Option<&UplinkReport>, paint: Paint) {
-    let Some(uplink) = uplink else {
+fn describe_floor(text: &mut String, view: &View, paint: Paint) {
+    let Some(uplink) = &view.uplink else {
         return line(text, format_args!("floor: not started"));
     };
     let broker = &uplink.broker;
     let state = match uplink.state {
         UplinkState::Online => format!("online at {broker}"),
-        UplinkState::Greeting => format!("greeting {broker}"),
-        UplinkState::Connecting => paint.alarm(&format!("connecting to {broker}")),
-        UplinkState::Waiting => paint.alarm("no broker; the table plays on, and events wait in the journal"),
+        UplinkState::Connecting | UplinkState::Greeting if uplink.failures == 0 => format!("connecting to {broker}"),
+        // While it is away each try is another state: a person wants to know since when, not how the newest try goes.
+        UplinkState::Waiting | UplinkState::Connecting | UplinkState::Greeting => paint.alarm(&format!(
+            "NO BROKER since {}; the table plays on, and events wait in the journal",
+            since(view, uplink.away_since_us.unwrap_or(uplink.since_us))
+        )),
         UplinkState::Stopped => "stopped".to_owned(),
         UplinkState::RolledBack => paint.alarm("the floor knows more than this journal: a new one is begun"),
     };
@@ -555,24 +618,19 @@ fn describe_floor(text: &mut String, uplink: Option<&UplinkReport>, paint: Paint
         );
     }
     if !uplink.last_error.is_empty() && uplink.state != UplinkState::Online {
-        line(text, format_args!("       {}", uplink.last_error));
+        line(text, format_args!("       {broker}: {}", uplink.last_error));
     }
+}
+
+/// A moment of the daemon's run, by this PC's clock.
+fn since(view: &View, uptime_us: u64) -> String {
+    let began = view.table.started_unix_ms.saturating_mul(1000);
+    let since = Timestamp::from_unix_micros(began.saturating_add_unsigned(uptime_us));
+    moment(Some(&since.into()))
 }
 
 fn ms(micros: u32) -> f64 {
     f64::from(micros) / 1000.0
-}
-
-/// Two units at most: "3 h 20 min".
-fn duration(micros: u64) -> String {
-    let seconds = Duration::from_micros(micros).as_secs();
-    let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{seconds} s"),
-        (0, 0, minutes) => format!("{minutes} min"),
-        (0, hours, minutes) => format!("{hours} h {minutes} min"),
-        (days, hours, _) => format!("{days} d {hours} h"),
-    }
 }
 
 #[cfg(test)]
@@ -695,20 +753,6 @@ mod tests {
             "tails [1]",
         ] {
             assert!(text.contains(words), "{words:?} is not in\n{text}");
-        }
-    }
-
-    #[test]
-    fn durations_have_two_units_at_most() {
-        for (seconds, expected) in [
-            (0, "0 s"),
-            (59, "59 s"),
-            (60, "1 min"),
-            (3600, "1 h 0 min"),
-            (12_000, "3 h 20 min"),
-            (90_000, "1 d 1 h"),
-        ] {
-            assert_eq!(duration(seconds * 1_000_000), expected);
         }
     }
 }

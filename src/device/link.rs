@@ -32,7 +32,8 @@ use super::flood::Flood;
 use super::holder::Holders;
 use super::outside::{OpenPort, Ports};
 use super::port::{Leads, Moved, OpenError};
-use super::report::{Kind, LinkReport, LinkState};
+use super::quality::Quality;
+use super::report::{Kind, LinkReport, LinkState, Poor};
 use super::reporter::{Reporter, Standing};
 use super::translate::{self, Memory};
 use super::{PortConfig, Wish};
@@ -80,8 +81,14 @@ pub(super) struct Link {
     answered: Uptime,
     /// The device fell silent, and nobody has looked yet whether somebody else takes what it says.
     fell_silent: bool,
+    /// How often the link was up and went away.
+    losses: u64,
+    /// Whether the line spoils what it carries.
+    quality: Quality,
     /// What the report was last made of.
     shown: Shown,
+    /// What of the line's quality it says.
+    shown_poor: Option<Poor>,
 }
 
 /// What the table was told last of the device.
@@ -166,11 +173,14 @@ impl Link {
             told: Told::Nothing,
             trouble: String::new(),
             fell_silent: false,
+            losses: 0,
+            quality: Quality::default(),
             shown: Shown {
                 state: LinkState::Down,
                 trouble: String::new(),
                 oddities: Vec::new(),
             },
+            shown_poor: None,
         };
         (link, report)
     }
@@ -245,6 +255,7 @@ impl Link {
                 self.host.poll_transmit(&mut out);
             }
             self.notice_silence(now).await?;
+            self.notice_quality(now).await?;
             self.show(now);
             if std::mem::take(&mut self.fell_silent)
                 && let Some(others) = self.others_at(port.resolved()).await?
@@ -379,6 +390,11 @@ impl Link {
             HostState::Closed | HostState::WrongDevice | HostState::Noisy => LinkState::Down,
         };
         let oddities = self.host.oddities();
+        let poor = self.quality.poor();
+        if self.shown_poor != poor {
+            self.shown_poor = poor;
+            self.reporter.poor(poor);
+        }
         if self.shown.state == state && self.shown.trouble == self.trouble && self.shown.oddities == oddities {
             self.reporter.tick(now, &self.host);
             return;
@@ -387,7 +403,7 @@ impl Link {
         for oddity in oddities {
             let between = if text.is_empty() { "" } else { "; " };
             // Writing to a String can't fail.
-            let _ = write!(text, "{between}{}", self.describe(oddity));
+            let _ = write!(text, "{between}{}", self.describe_beside(oddity));
         }
         self.shown = Shown {
             state,

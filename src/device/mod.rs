@@ -10,6 +10,7 @@ mod link;
 mod listing;
 mod outside;
 mod port;
+mod quality;
 mod report;
 mod reporter;
 mod translate;
@@ -32,7 +33,7 @@ pub use identify::{ANSWERS_WITHIN, Answered, identify};
 pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};
 pub use outside::{Answer, OpenPort, Ports, SerialPorts, Task};
 pub use port::{Leads, Moved, OpenError};
-pub use report::{Counts, Identity, Kind, LinkReport, LinkState, RoundTrip};
+pub use report::{Counts, Found, Identity, Kind, LinkReport, LinkState, Poor, RoundTrip};
 
 /// A port and what is expected behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::table::input::{DeviceIdentity, DeviceKind};
+use crate::wire::message::{self as wire, DeviceHello};
 
 /// A link and its health. Plain data: `status`, `devices` and the control socket carry it as it is.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -24,6 +25,12 @@ pub struct LinkReport {
     pub at_us: u64,
     /// Who answered last; kept while the link is away.
     pub identity: Option<Identity>,
+    /// Who answers there instead of what the port is configured for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub found: Option<Found>,
+    /// The line spoils what it carries, or loses its device again and again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub poor: Option<Poor>,
     /// Counted since the daemon's start.
     pub counts: Counts,
     /// Of the newest PINGs; `None` before the first answer.
@@ -86,6 +93,23 @@ impl Kind {
     }
 }
 
+impl Found {
+    /// Who says this of itself.
+    pub(super) fn of(hello: &DeviceHello) -> Found {
+        let kind = match hello.kind() {
+            wire::DeviceKind::Unspecified => None,
+            wire::DeviceKind::Tumbler => Some(Kind::Tumbler),
+            wire::DeviceKind::Terminal => Some(Kind::Terminal),
+            wire::DeviceKind::LayoutLamps => Some(Kind::Lamps),
+            wire::DeviceKind::ResultLights => Some(Kind::Lights),
+        };
+        Found {
+            kind,
+            serial_number: hello.serial_number.clone(),
+        }
+    }
+}
+
 impl From<Kind> for DeviceKind {
     fn from(kind: Kind) -> DeviceKind {
         match kind {
@@ -122,6 +146,28 @@ pub struct Identity {
     /// What it says of its firmware's image, in hex; empty: nothing.
     #[serde(default)]
     pub firmware_sha256: String,
+}
+
+/// A device on a port that is configured for another.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// What it is; `None`: of a kind that this program doesn't know.
+    pub kind: Option<Kind>,
+    /// Its serial number.
+    pub serial_number: String,
+}
+
+/// A line that spoils what it carries.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Poor {
+    /// When it was noticed, in microseconds since the daemon's start.
+    pub since_us: u64,
+    /// Frames that came damaged within the last minute.
+    pub damaged: u64,
+    /// Messages that had to be sent again within the last minute, by either side.
+    pub repeats: u64,
+    /// Times that the device was lost within the last ten minutes.
+    pub lost: u64,
 }
 
 impl From<&DeviceIdentity> for Identity {
@@ -208,6 +254,8 @@ impl LinkReport {
             since_us: 0,
             at_us: 0,
             identity: None,
+            found: None,
+            poor: None,
             counts: Counts::default(),
             round_trip: None,
             clocks_related: false,

@@ -9,7 +9,7 @@ use crate::time::Uptime;
 use crate::wire::session::Host;
 use crate::wire::session::host::Counters;
 
-use super::report::{Counts, Identity, LinkReport, LinkState, RoundTrip};
+use super::report::{Counts, Found, Identity, LinkReport, LinkState, Poor, RoundTrip};
 
 /// Counters in the report are never older than this and the time to the next PING.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -54,13 +54,33 @@ impl Reporter {
     /// Counts an opening of the port, and what its name led to.
     pub(super) fn opened(&mut self, resolved: String) {
         self.counts.opened += 1;
-        self.report.send_modify(|report| report.resolved = Some(resolved));
+        self.report.send_modify(|report| {
+            report.resolved = Some(resolved);
+            report.found = None;
+        });
     }
 
     /// Counts a session that came up.
     pub(super) fn up(&mut self, identity: Identity) {
         self.counts.sessions += 1;
-        self.report.send_modify(|report| report.identity = Some(identity));
+        self.report.send_modify(|report| {
+            report.identity = Some(identity);
+            report.found = None;
+        });
+    }
+
+    /// Something else than what the port is configured for answers.
+    pub(super) fn found(&mut self, found: Found) {
+        self.report.send_modify(|report| report.found = Some(found));
+    }
+
+    /// How badly the line carries; `None`: well enough.
+    pub(super) fn poor(&mut self, poor: Option<Poor>) {
+        self.report.send_if_modified(|report| {
+            let turned = report.poor.is_some() != poor.is_some();
+            report.poor = poor;
+            turned
+        });
     }
 
     /// Counts bytes that came in.

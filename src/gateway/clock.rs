@@ -1,13 +1,15 @@
 //! The real clock, and whether somebody keeps the wall clock right. Decides nothing: events carry it for people.
 
 use crate::time::{Clock, Timestamp, Uptime};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Where "synchronised" comes from (`[clock] source`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ClockSource {
     /// systemd-timesyncd's mark in `/run`.
     #[default]

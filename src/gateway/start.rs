@@ -8,7 +8,7 @@ use super::outside::{Machine, Outside};
 use super::restore::{self, Begun, Run, told};
 use super::rounds::Rounds;
 use super::self_test::AfterFailure;
-use super::store::{Found, Shelf};
+use super::store::{BYTES_IN_MB, Found, Shelf};
 use super::table_loop::{Ended, TableLoop};
 use super::upkeep::{LOOK_EVERY, Upkeep};
 use super::verify::{self, DigestLink, Digester};
@@ -447,10 +447,12 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         software: config.approval.view(&software(config, run)),
         journal: JournalView {
             path: journal::file_in(&journal.directory),
+            needed_mb: journal.min_free_bytes / BYTES_IN_MB,
             signed_by: config.signer.as_ref().map(|signer| signer.key_id().to_owned()),
             ..JournalView::default()
         },
         clock: ClockQuality::Unsynchronised,
+        clock_source: config.clock,
     }
 }
 

@@ -3,7 +3,7 @@
 use super::inputs::Asked;
 use super::rounds::Rounds;
 use super::view::{JournalView, StateView, TableView};
-use super::{Handle, Reports};
+use super::{ClockSource, Handle, Reports};
 use crate::table::event::{ClockQuality, TableState};
 use crate::time::{Clock, Timestamp, Uptime};
 use std::sync::Arc;
@@ -114,5 +114,6 @@ pub(crate) fn view() -> TableView {
         software: Default::default(),
         journal: JournalView::default(),
         clock: ClockQuality::Unsynchronised,
+        clock_source: ClockSource::default(),
     }
 }

@@ -2,6 +2,7 @@
 //! hold anybody up: the loop overwrites one slot, readers take it when they like.
 
 use super::approval::SoftwareView;
+use super::clock::ClockSource;
 use super::rounds::Rounds;
 use crate::table::event::{self, Body, ClockQuality, Event, TableState};
 use crate::table::view::Situation;
@@ -48,6 +49,9 @@ pub struct TableView {
     /// Whether the wall clock follows a time server.
     #[serde(serialize_with = "clock_word", deserialize_with = "clock_of")]
     pub clock: ClockQuality,
+    /// Who is asked whether it does: `[clock] source`.
+    #[serde(default)]
+    pub clock_source: ClockSource,
 }
 
 /// The journal, as far as the loop knows it.
@@ -61,6 +65,9 @@ pub struct JournalView {
     pub path: PathBuf,
     /// Megabytes free on its disk; `None` until the disk was asked.
     pub free_mb: Option<u64>,
+    /// Megabytes that must be free for the next round: `[journal] min_free_mb`.
+    #[serde(default)]
+    pub needed_mb: u64,
     /// Fingerprint of the key that signs its checkpoints; `None`: they are unsigned.
     #[serde(default)]
     pub signed_by: Option<String>,

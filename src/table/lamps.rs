@@ -56,6 +56,12 @@ impl Board {
         picture_of(self.bits_of(area))
     }
 
+    /// The numbers of the lamps of the area with this id; none for an area that the board doesn't have.
+    pub(crate) fn numbers(&self, id: &str) -> Vec<u16> {
+        let place = self.ids.iter().position(|known| *known == id);
+        place.into_iter().flat_map(|place| self.bits_of(place)).collect()
+    }
+
     fn bits_of(&self, area: usize) -> impl Iterator<Item = u16> {
         self.bits.get(area).into_iter().flatten().copied()
     }

@@ -25,6 +25,9 @@ pub struct Situation {
     /// The lamps' device measures them; `None` while it is away.
     #[serde(default)]
     pub lamps_read_back: Option<bool>,
+    /// Lamps that don't show what they should, as last seen: of areas of a layout, or result lights.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_lamps: Vec<FailedLampLine>,
     /// While the table is opened: the dice of the newest test entry, in order, whose areas are lit.
     #[serde(default)]
     pub test_entry: Option<[u8; 3]>,
@@ -68,6 +71,17 @@ pub struct TwoUpView {
     pub missing: u32,
     /// Lights in whose place a card is shown: "heads_2".
     pub cards: Vec<String>,
+}
+
+/// What doesn't show what it should.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct FailedLampLine {
+    /// The area or light: "total_9", "heads_2".
+    pub area: String,
+    /// The numbers of its lamps, from 0, as in the lamp map.
+    pub lamps: Vec<u16>,
+    /// It is lit and must not be; else it is dark and must be lit.
+    pub wrongly_lit: bool,
 }
 
 /// A lock.
@@ -231,6 +245,15 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
         lamps_read_back: state
             .is_online(F::LAMPS)
             .then(|| look.seen.lamps.report.as_ref().is_some_and(|report| report.measured)),
+        failed_lamps: state
+            .failed_lamps
+            .iter()
+            .map(|(area, failed)| FailedLampLine {
+                area: area.clone(),
+                lamps: look.game.board().numbers(area),
+                wrongly_lit: failed.wrongly_lit,
+            })
+            .collect(),
         test_entry: look.seen.opening.test_faces.map(|mut faces| {
             faces.sort_unstable();
             faces

@@ -476,6 +476,14 @@ impl Keeper {
             self.report.state = state;
             self.report.since_us = self.clock.uptime().as_micros();
         }
+        self.report.away_since_us = match self.report.state {
+            UplinkState::Online => None,
+            UplinkState::Stopped
+            | UplinkState::Connecting
+            | UplinkState::Greeting
+            | UplinkState::Waiting
+            | UplinkState::RolledBack => self.report.away_since_us.or(Some(self.clock.uptime().as_micros())),
+        };
         self.say_now();
     }
 

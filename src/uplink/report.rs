@@ -31,6 +31,9 @@ pub struct UplinkReport {
     pub broker: String,
     /// Since when `state` is what it is: microseconds since the daemon started.
     pub since_us: u64,
+    /// Since when no broker has taken events, in microseconds since the daemon started; `None` while one does.
+    #[serde(default)]
+    pub away_since_us: Option<u64>,
     /// `Status.connection` of the last attempt; 0 before the first.
     pub connection: u64,
     /// How often a connection was lost or could not be made.

@@ -10,7 +10,8 @@ use crate::wire::session::{DownReason, HostEvent, LinkState as HostState, Oddity
 
 use super::super::back_off::NOISY;
 use super::super::port::OpenError;
-use super::super::report::{Identity, Kind, LinkState};
+use super::super::quality::{POOR, SoFar, Turn};
+use super::super::report::{Found, Identity, Kind, LinkState};
 use super::super::translate;
 use super::{Delivery, Ending, Link, SILENCE, Stopped, Told};
 
@@ -60,7 +61,8 @@ impl Link {
                 | to_device::Body::Digest(_),
             ) => return None,
             HostEvent::ReadUnderCover => (now, Input::ReadUnderCover),
-            HostEvent::WrongDevice { hello: _, text } => {
+            HostEvent::WrongDevice { hello, text } => {
+                self.reporter.found(Found::of(&hello));
                 (now, self.is_down(DeviceOfflineReason::WrongDevice, self.about(&text))?)
             }
             HostEvent::Down(reason) => {
@@ -70,7 +72,7 @@ impl Link {
             }
             HostEvent::OddityBegan(oddity) => (now, self.odd(self.about(&self.describe(&oddity)), Stands::Yes)),
             HostEvent::OddityEnded(oddity) => {
-                if !self.host.oddities().is_empty() {
+                if !self.host.oddities().is_empty() || self.quality.poor().is_some() {
                     return None;
                 }
                 (now, self.odd(self.about(&oddity), Stands::No))
@@ -86,6 +88,9 @@ impl Link {
         let told = Told::Down(reason);
         if self.told == told {
             return None;
+        }
+        if self.told == Told::Up {
+            self.losses += 1;
         }
         self.told = told;
         Some(Input::DeviceDown {
@@ -110,10 +115,60 @@ impl Link {
     pub(super) fn describe(&self, oddity: &Oddity) -> String {
         match oddity {
             Oddity::NoValidFrame => format!(
-                "no valid frame in {} bytes: wrong baud rate, or noise?",
-                self.host.counters().seen.bytes_since_frame
+                "no valid frame in {} bytes: {}",
+                self.host.counters().seen.bytes_since_frame,
+                self.garbage_means()
             ),
             Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated => oddity.to_string(),
+        }
+    }
+
+    /// What bytes without a frame can mean, and where the baud rate stands.
+    fn garbage_means(&self) -> String {
+        format!(
+            "wrong baud rate ([devices.{}] baud, {} here), another kind of device, or noise?",
+            Kind::from(self.config.kind).word(),
+            self.config.baud
+        )
+    }
+
+    /// Tells the table that damaged frames keep coming, or the link keeps going away; and when it has been in order again for a while.
+    pub(super) async fn notice_quality(&mut self, now: Uptime) -> Result<(), Stopped> {
+        let counters = self.host.counters();
+        let so_far = SoFar {
+            damaged: counters.seen.crc_errors + counters.seen.noise,
+            repeats: counters.repeats_in + counters.repeats_out,
+            lost: self.losses,
+        };
+        if self.host.state() != HostState::Up {
+            self.quality.overlook(so_far);
+        }
+        let Some(turn) = self.quality.weigh(now, so_far) else {
+            return Ok(());
+        };
+        let is_odd = !self.host.oddities().is_empty();
+        let input = match turn {
+            Turn::Poor => self.odd(self.about(&POOR), Stands::Yes),
+            Turn::Fair if is_odd => return Ok(()),
+            Turn::Fair => self.odd(self.about(&POOR), Stands::No),
+        };
+        self.ends
+            .inputs
+            .send(Arrival { at: now, input })
+            .await
+            .map_err(|_| Stopped)
+    }
+
+    /// The same beside the reason why the link is down: of a silent device that asks the same questions already.
+    pub(super) fn describe_beside(&self, oddity: &Oddity) -> String {
+        match (oddity, self.told) {
+            (Oddity::NoValidFrame, Told::Down(DeviceOfflineReason::Silent)) => format!(
+                "no valid frame in {} bytes",
+                self.host.counters().seen.bytes_since_frame
+            ),
+            (Oddity::NoValidFrame | Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated, _) => {
+                self.describe(oddity)
+            }
         }
     }
 
@@ -136,9 +191,13 @@ impl Link {
             self.answered = now;
         } else if now.since(self.answered) >= SILENCE && self.shown.state != LinkState::Silent {
             let text = match self.host.counters().seen.bytes_since_frame {
-                0 => self.about(&"nobody answers the greeting"),
+                0 => self.about(&format_args!(
+                    "nobody answers the greeting at {} baud: no power, a loose cable, or another baud rate?",
+                    self.config.baud
+                )),
                 bytes => self.about(&format_args!(
-                    "nobody answers the greeting; {bytes} bytes came and no valid frame: wrong baud rate, or noise?"
+                    "nobody answers the greeting; {bytes} bytes came and no valid frame: {}",
+                    self.garbage_means()
                 )),
             };
             self.fell_silent = true;

@@ -23,6 +23,9 @@ const AWAY: Duration = Duration::from_secs(5);
 /// More areas than this are not named: it is the board that failed.
 const MOST_NAMED: usize = 12;
 
+/// So many areas are named in the text of the lock: the state keeps its first 120 bytes, and each area has an event.
+const MOST_IN_WORDS: usize = 2;
+
 /// Failures of an area after its first are counted this long.
 const FLICKERS: Duration = Duration::from_secs(10);
 
@@ -169,13 +172,10 @@ fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mism
     let (reason, text) = if board {
         (
             TableLockedReason::LampBoard,
-            "Many areas of the layout failed: settle by the dice; have the lamp board rectified.",
+            "Many areas of the layout failed: settle by the dice; have the lamp board rectified.".to_owned(),
         )
     } else {
-        (
-            TableLockedReason::Lamp,
-            "An area of the layout failed: settle by the dice; have its lamps rectified.",
-        )
+        (TableLockedReason::Lamp, in_words(draft, mismatches))
     };
     let undeclared = match draft.state.phase() {
         Some(Phase::Entered(entered)) => !entered.fault_declared && !mismatches.is_empty(),
@@ -185,8 +185,35 @@ fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mism
     };
     let locked = draft.state.is_locked(reason, TableLockedKind::HoldNext);
     if undeclared || (!new.is_empty() && !locked) {
-        lock(draft, reason, text);
+        lock(draft, reason, &text);
     }
+}
+
+/// Which areas failed, by which lamps: whoever is sent with a spare reads it in an alert, far from the table.
+fn in_words(draft: &Draft<'_>, mismatches: &[Mismatch]) -> String {
+    let board = &draft.game.layout.board;
+    let named: Vec<String> = mismatches
+        .iter()
+        .take(MOST_IN_WORDS)
+        .map(|mismatch| {
+            let id = board.id(mismatch.area);
+            let lamps: Vec<String> = board.numbers(id).iter().map(u16::to_string).collect();
+            let shows = if mismatch.wrongly_lit {
+                "stays lit"
+            } else {
+                "stays dark"
+            };
+            format!("area {id} (lamp {}) {shows}", lamps.join(", "))
+        })
+        .collect();
+    let more = match mismatches.len().saturating_sub(MOST_IN_WORDS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{}{more}: settle by the dice; have the lamps rectified.",
+        named.join(", ")
+    )
 }
 
 fn fail(draft: &mut Draft<'_>, mismatch: Mismatch, count: u32, round: u64, entered: Option<&Entered>) {
