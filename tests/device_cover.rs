@@ -18,6 +18,7 @@ use std::sync::{Arc, Mutex};
 
 use device_support::{Bench, Do, Far, Peer, device, tumbler};
 use prost::Message;
+use tablegate::device::Kept;
 use tablegate::table::input::{DeviceKind, DeviceStatus, Input};
 use tablegate::wire::frame::{self, Kind};
 use tablegate::wire::message::{self as wire, from_device};
@@ -150,6 +151,19 @@ async fn dice_under_the_cover_are_nowhere() {
     for line in logged.lines() {
         assert_unknown("the log", line);
     }
+    // What is kept of the line for whoever captures it says that something came, and not what.
+    let (missed, kept) = bench.handle.tape.read(&mut bench.handle.tape.oldest(), usize::MAX);
+    assert_eq!(missed, 0);
+    for found in &kept {
+        let bytes = &found.bytes;
+        let is_there = bytes
+            .windows(3)
+            .any(|three| three.iter().map(|byte| u32::from(*byte)).eq(CHEAT));
+        assert!(!is_there, "the tape knows the dice: {found:?}");
+    }
+    let count = |why: Kept| kept.iter().filter(|found| found.kept == why).count();
+    assert!(count(Kept::Reading) >= 5, "{kept:?}");
+    assert!(count(Kept::Unclear) >= 1, "{kept:?}");
     // The same dice, uncovered, would have been seen: the search does find what is there.
     let uncovered = format!("{:?}", tumbler(wire::Cover::Off, &CHEAT));
     assert!(std::panic::catch_unwind(|| assert_unknown("dice", &uncovered)).is_err());

@@ -203,6 +203,7 @@ async fn record_until_refused(scene: &Scene, most: u32) -> String {
             match client.act(act, by).await.unwrap() {
                 Answer::Done { .. } => {}
                 refused @ (Answer::View(_)
+                | Answer::Lines(_)
                 | Answer::Verified { .. }
                 | Answer::Refused { .. }
                 | Answer::Failed { .. }

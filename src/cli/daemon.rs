@@ -221,6 +221,7 @@ pub fn done(answer: Answer) -> Result<String, Failure> {
     match answer {
         Answer::Done { text } => Ok(text),
         Answer::View(_)
+        | Answer::Lines(_)
         | Answer::Verified { .. }
         | Answer::Refused { .. }
         | Answer::Failed { .. }
@@ -243,7 +244,7 @@ pub fn unexpected(answer: &Answer) -> Failure {
         }
         Answer::Failed { text } => Failure::failed(text.clone()),
         Answer::WrongUse { text } => Failure::usage(text.clone()),
-        Answer::View(_) | Answer::Verified { .. } | Answer::Done { .. } => Failure::failed(
+        Answer::View(_) | Answer::Lines(_) | Answer::Verified { .. } | Answer::Done { .. } => Failure::failed(
             "the daemon answered something else than was asked: command and daemon are of different versions?",
         ),
     }

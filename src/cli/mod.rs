@@ -1,6 +1,7 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
 pub mod approve;
+pub mod capture;
 pub mod config;
 pub mod daemon;
 #[cfg(feature = "demo")]
@@ -58,6 +59,7 @@ enum Command {
     #[command(after_help = "Example:\n  tablegate devices --instance TS-07")]
     Devices(devices::Devices),
     Ports(ports::Ports),
+    Capture(capture::Capture),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
@@ -124,6 +126,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Status(args) => status::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Ports(args) => ports::run(&args),
+        Command::Capture(args) => capture::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

@@ -2,7 +2,7 @@
 
 use super::two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName, invalid_reason};
 use super::wording::complaint;
-use crate::gateway::View;
+use crate::gateway::{Captured, LineOf, Since, View};
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
 use crate::table::incident::IncidentCause;
 use crate::table::input::{OperatorAct, Side};
@@ -23,6 +23,14 @@ pub enum Request {
         /// In whose name root acts; refused from anyone else.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<String>,
+    },
+    /// What goes over the devices' lines, until the connection ends.
+    WatchLines {
+        /// Only these ("tumbler", "terminal", "lamps", "lights"); empty: all.
+        #[serde(default)]
+        devices: Vec<LineOf>,
+        /// From when on.
+        since: Since,
     },
     /// Digests of everything that runs; takes up to a minute.
     VerifySoftware {
@@ -50,6 +58,8 @@ impl Request {
 pub enum Answer {
     /// What there is to see.
     View(Box<View>),
+    /// What has gone over the lines since the last answer.
+    Lines(Box<Captured>),
     /// The digests, which are recorded.
     Verified {
         /// An encoded `tablegate.v1.SoftwareVerified`, in hexadecimal digits.
@@ -91,7 +101,8 @@ impl Answer {
     pub fn view(self) -> Result<View, Answer> {
         match self {
             Answer::View(view) => Ok(*view),
-            Answer::Verified { .. }
+            Answer::Lines(_)
+            | Answer::Verified { .. }
             | Answer::Done { .. }
             | Answer::Refused { .. }
             | Answer::Failed { .. }

@@ -5,7 +5,7 @@ use super::message::{Act, ActError, Answer, Request};
 use super::peer::Peer;
 use super::socket::{BindError, ControlConfig, Listening};
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
-use crate::gateway::{Handle, Refusal, VerifyRefusal};
+use crate::gateway::{Handle, Refusal, VerifyRefusal, Watcher};
 use crate::table::input::{OperatorAct, Person, Role};
 use futures_util::{SinkExt, StreamExt};
 use prost::Message;
@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::codec::{Framed, LinesCodec, LinesCodecError};
 
 /// A reader that takes longer for one message is dropped: it would only ever see old news.
@@ -125,6 +126,9 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
         let answer = match asked {
             Ok(Ok(Request::Look {})) => Answer::View(Box::new(handle.look())),
             Ok(Ok(Request::Watch {})) => return watch(lines, handle).await,
+            Ok(Ok(Request::WatchLines { devices, since })) => {
+                return watch_lines(lines, handle.watch_lines(devices, since)).await;
+            }
             Ok(Ok(Request::VerifySoftware { seed, by })) => verify(handle, peer, &seed, by.as_deref()).await,
             Ok(Ok(Request::Act { act, by })) => self::act(handle, peer, act, by, acted).await,
             Ok(Err(text)) => Answer::WrongUse { text },
@@ -237,6 +241,34 @@ async fn watch(lines: &mut Lines, handle: &Handle) {
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return },
             () = tokio::time::sleep(WATCH_AT_LEAST - WATCH_EVERY) => {}
+            read = lines.next() => match read {
+                Some(Ok(_)) => {}
+                Some(Err(_)) | None => return,
+            },
+        }
+    }
+}
+
+/// What goes over the devices' lines, as it comes, and at least once a second a sign of life.
+async fn watch_lines(lines: &mut Lines, mut watcher: Watcher) {
+    let mut told = Instant::now();
+    loop {
+        let captured = watcher.next();
+        let more = captured.more;
+        let is_news = !captured.entries.is_empty() || !captured.missed.is_empty();
+        if is_news || told.elapsed() >= WATCH_AT_LEAST {
+            told = Instant::now();
+            if send(lines, &Answer::Lines(Box::new(captured))).await.is_err() {
+                return;
+            }
+        }
+        if more {
+            // The table goes first.
+            tokio::task::yield_now().await;
+            continue;
+        }
+        tokio::select! {
+            () = tokio::time::sleep(WATCH_EVERY) => {}
             read = lines.next() => match read {
                 Some(Ok(_)) => {}
                 Some(Err(_)) | None => return,

@@ -28,6 +28,10 @@ pub(super) fn complaint(line: &str) -> String {
         return "digests are asked for with a seed: {\"verify_software\":{\"seed\":\"00ff\"}}; beside it there may be \"by\", a name in quotes"
             .to_owned();
     }
+    if name == "watch_lines" {
+        return "lines are watched with {\"watch_lines\":{\"since\":\"now\"}}, or \"kept\" for what is in memory too; beside it there may be \"devices\", a list of \"tumbler\", \"terminal\", \"lamps\", \"lights\""
+            .to_owned();
+    }
     if name != "act" {
         return match known::<Request>().contains(&name) {
             true => format!("\"{name}\" stands alone: {{\"{name}\":{{}}}}"),

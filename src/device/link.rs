@@ -35,6 +35,7 @@ use super::port::{Leads, Moved, OpenError};
 use super::quality::Quality;
 use super::report::{Kind, LinkReport, LinkState, Poor};
 use super::reporter::{Reporter, Standing};
+use super::tape::Tape;
 use super::translate::{self, Memory};
 use super::{PortConfig, Wish};
 
@@ -72,6 +73,8 @@ pub(super) struct Link {
     /// What the device was asked and has not answered.
     asking: Asking,
     reporter: Reporter,
+    /// For whoever wants to see what goes over the line.
+    tape: Arc<Tape>,
     back_off: BackOff,
     /// What the table was told last.
     told: Told,
@@ -153,6 +156,7 @@ impl Link {
         ends: Ends,
         clock: Arc<dyn Clock>,
         ports: Arc<dyn Ports>,
+        tape: Arc<Tape>,
     ) -> (Link, watch::Receiver<LinkReport>) {
         let host = host(&config, ports.seed());
         let (reporter, report) = Reporter::new(LinkReport::new(
@@ -169,6 +173,7 @@ impl Link {
             memory: Memory::default(),
             asking: Asking::default(),
             reporter,
+            tape,
             back_off: BackOff::default(),
             told: Told::Nothing,
             trouble: String::new(),
@@ -242,7 +247,9 @@ impl Link {
         let (mut took, mut looked) = (now, now);
         let mut flood = Flood::new(now, self.config.baud);
         self.answered = now;
-        self.reporter.opened(port.resolved().display().to_string());
+        let resolved = port.resolved().display().to_string();
+        self.tape.note(now, &format!("the port was opened: {resolved}"));
+        self.reporter.opened(resolved);
         self.host.handle_opened(now);
         loop {
             let delivery = self.deliver()?;
@@ -274,10 +281,13 @@ impl Link {
                     if flood.rises(now, read) {
                         return Ok(Ending::Noisy("more bytes than a device sends"));
                     }
-                    self.host.handle_bytes(now, buffer.get(..read).unwrap_or_default());
+                    let (bytes, tape) = (buffer.get(..read).unwrap_or_default(), &self.tape);
+                    self.host
+                        .handle_bytes_heard(now, bytes, &mut |heard| tape.heard(now, &heard));
                 }
                 Wake::Port(Ok(Moved::Written(written))) => {
                     self.reporter.written(written);
+                    self.tape.sent(now, out.get(..written).unwrap_or_default());
                     out.drain(..written);
                     took = now;
                 }

@@ -13,6 +13,7 @@ mod port;
 mod quality;
 mod report;
 mod reporter;
+mod tape;
 mod translate;
 
 use std::path::PathBuf;
@@ -34,6 +35,7 @@ pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};
 pub use outside::{Answer, OpenPort, Ports, SerialPorts, Task};
 pub use port::{Leads, Moved, OpenError};
 pub use report::{Counts, Found, Identity, Kind, LinkReport, LinkState, Poor, RoundTrip};
+pub use tape::{Cursor, Kept, Piece, TAPE_BYTES, Tape, What};
 
 /// A port and what is expected behind it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -85,6 +87,8 @@ pub struct DeviceHandle {
     /// How the link stands. Changes of its state are announced at once, of its counters every 10 s; `borrow` is never older
     /// than about a second.
     pub report: watch::Receiver<LinkReport>,
+    /// What went over the line last.
+    pub tape: Arc<Tape>,
     ask_status: Arc<Notify>,
 }
 
@@ -127,13 +131,15 @@ pub fn start_at(
         digests: asked,
         ask_status: Arc::clone(&ask_status),
     };
-    let (link, report) = link::Link::new(config, ends, clock, Arc::clone(&ports));
+    let tape = Arc::new(Tape::default());
+    let (link, report) = link::Link::new(config, ends, clock, Arc::clone(&ports), Arc::clone(&tape));
     ports.run(Box::pin(link.run()));
     DeviceHandle {
         wish,
         commands,
         digests,
         report,
+        tape,
         ask_status,
     }
 }

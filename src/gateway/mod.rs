@@ -5,6 +5,7 @@
 
 mod approval;
 mod calm;
+mod capture;
 pub mod clock;
 mod counts;
 #[cfg(test)]
@@ -31,6 +32,7 @@ pub mod view;
 mod volatile;
 
 pub use approval::{ApprovalFile, Approved, Said, Software, SoftwareView, Standing};
+pub use capture::{Captured, Entry, Missed, Since, Watcher};
 pub use clock::{ClockSource, Synchronisation, SystemClock};
 pub use counts::{APPEND_BUCKETS_US, Counts};
 pub use outside::{Machine, Outside};
@@ -42,6 +44,7 @@ pub use two_up_round::TwoUpRound;
 pub use verify::{MAX_SEED, VerifyRefusal};
 pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
 
+pub use crate::device::Kind as LineOf;
 use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;
 use crate::signing::Signer;
@@ -117,6 +120,7 @@ pub struct View {
 #[derive(Clone, Default)]
 struct Reports {
     links: Vec<watch::Receiver<LinkReport>>,
+    lines: Vec<capture::Line>,
     uplink: Option<watch::Receiver<UplinkReport>>,
 }
 

@@ -2,6 +2,7 @@
 //! No other port is opened, nothing else leaves the machine.
 
 use super::Refusal;
+use super::capture::Line;
 use super::inputs::Wake;
 use super::notify::{self, Watchdog};
 use super::outlets::JOURNAL_FAILED_READOUT;
@@ -91,7 +92,11 @@ impl House {
             self.run.clock.clone(),
         );
         let report = terminal.report.clone();
-        self.reports.send_modify(|reports| reports.links = vec![report]);
+        let line = Line::of(port.kind, &terminal);
+        self.reports.send_modify(|reports| {
+            reports.links = vec![report];
+            reports.lines = vec![line];
+        });
         Some(terminal)
     }
 }

@@ -1,5 +1,6 @@
 //! What starts and stops whom: self-test, devices, uplink, loop; and what stays up when the self-test has failed.
 
+use super::capture::Line;
 use super::counts::Counts;
 use super::inputs::Inputs;
 use super::notify::{self, Watchdog};
@@ -324,6 +325,7 @@ impl House {
 
     fn start_devices(&self) -> Vec<(DeviceKind, Box<dyn Device>)> {
         let mut links = Vec::new();
+        let mut lines = Vec::new();
         let mut asked = Vec::new();
         let mut devices: Vec<(DeviceKind, Box<dyn Device>)> = Vec::new();
         for port in &self.rooms.ports {
@@ -334,6 +336,7 @@ impl House {
                 self.run.clock.clone(),
             );
             links.push(device.report.clone());
+            lines.push(Line::of(port.kind, &device));
             asked.push(DigestLink {
                 kind: port.kind,
                 report: device.report.clone(),
@@ -341,7 +344,10 @@ impl House {
             });
             devices.push((port.kind, Box::new(device)));
         }
-        self.reports.send_modify(|reports| reports.links = links);
+        self.reports.send_modify(|reports| {
+            reports.links = links;
+            reports.lines = lines;
+        });
         self.digest_links.send_replace(asked);
         // Lamps hear of a decision first: a round waits for them.
         devices.sort_by_key(|(kind, _)| std::cmp::Reverse(*kind));

@@ -186,13 +186,44 @@ pub struct Seen {
     pub bytes_since_frame: u64,
 }
 
+/// What stood between two zero bytes, as it came. Not shown by `Debug`, as a frame's payload is not.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Stretch<'a> {
+    /// Its bytes, at most [`MAX_ENCODED`]: what is longer is cut.
+    pub bytes: &'a [u8],
+    /// How many bytes it had.
+    pub length: usize,
+    /// How many zero bytes stood before it, besides the one that ended what came before.
+    pub zeros_before: usize,
+}
+
+impl fmt::Debug for Stretch<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a stretch of {} bytes", self.length)
+    }
+}
+
 /// Takes bytes as they come, in pieces of any size, and gives frames.
 #[derive(Clone, Debug)]
 pub struct Decoder {
     side: Side,
     encoded: Vec<u8>,
+    /// Whether `encoded` is still to be judged.
+    held: Held,
+    /// Bytes of the stretch, those that found no room in `encoded` included.
+    length: usize,
+    zeros_before: usize,
     overlong: Overlong,
     seen: Seen,
+}
+
+/// What a decoder's bytes are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Held {
+    /// A stretch that grows until a zero byte comes.
+    Growing,
+    /// A stretch that was judged; it makes room for the next byte.
+    Judged,
 }
 
 /// Whether the bytes since the last zero are already too many.
@@ -209,6 +240,9 @@ impl Decoder {
         Decoder {
             side,
             encoded: Vec::with_capacity(MAX_ENCODED),
+            held: Held::Judged,
+            length: 0,
+            zeros_before: 0,
             overlong: Overlong::No,
             seen: Seen::default(),
         }
@@ -222,8 +256,8 @@ impl Decoder {
 
     /// Forgets a frame that has begun, as after a port was opened anew. The counts stay, but for `bytes_since_frame`.
     pub fn restart(&mut self) {
-        self.encoded.clear();
-        self.overlong = Overlong::No;
+        self.forget();
+        self.zeros_before = 0;
         self.seen.bytes_since_frame = 0;
     }
 
@@ -243,12 +277,47 @@ impl Decoder {
         None
     }
 
+    /// What the last answer of [`Decoder::next`] was made of, until bytes are consumed again; without an answer, what has come of a
+    /// stretch so far.
+    #[must_use]
+    pub fn stretch(&self) -> Stretch<'_> {
+        Stretch {
+            bytes: &self.encoded,
+            length: self.length,
+            zeros_before: self.zeros_before,
+        }
+    }
+
+    fn forget(&mut self) {
+        self.encoded.clear();
+        self.length = 0;
+        self.overlong = Overlong::No;
+        self.held = Held::Judged;
+    }
+
+    /// After a stretch that was judged: zeros that were told with it are no longer counted.
+    fn make_room(&mut self) {
+        if self.length > 0 {
+            self.forget();
+            self.zeros_before = 0;
+        }
+    }
+
     fn take(&mut self, piece: &[u8]) {
+        if piece.is_empty() {
+            return;
+        }
+        if self.held == Held::Judged {
+            self.make_room();
+            self.held = Held::Growing;
+        }
+        self.length = self.length.saturating_add(piece.len());
         let length = u64::try_from(piece.len()).unwrap_or(u64::MAX);
         self.seen.bytes_since_frame = self.seen.bytes_since_frame.saturating_add(length);
         if self.encoded.len() + piece.len() > MAX_ENCODED {
             self.overlong = Overlong::Yes;
-            self.encoded.clear();
+            let room = MAX_ENCODED.saturating_sub(self.encoded.len());
+            self.encoded.extend_from_slice(piece.get(..room).unwrap_or(piece));
         } else if self.overlong == Overlong::No {
             self.encoded.extend_from_slice(piece);
         }
@@ -256,13 +325,16 @@ impl Decoder {
 
     /// A zero byte has come: what do the bytes before it make?
     fn finish(&mut self) -> Option<Received> {
+        if self.held == Held::Judged {
+            self.make_room();
+            self.zeros_before = self.zeros_before.saturating_add(1);
+            return None;
+        }
         let received = match self.overlong {
             Overlong::Yes => Received::Noise(Noise::TooLong),
-            Overlong::No if self.encoded.is_empty() => return None,
             Overlong::No => read(self.side, &self.encoded),
         };
-        self.encoded.clear();
-        self.overlong = Overlong::No;
+        self.held = Held::Judged;
         match &received {
             Received::Frame(_) => {
                 self.seen.frames += 1;

@@ -124,6 +124,91 @@ pub fn read_report(payload: &[u8], permit: DicePermit, mended: &mut Mended) -> O
     })
 }
 
+/// What a device's DATA says of dice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DiceFound {
+    /// Nothing.
+    None,
+    /// Something that may be known.
+    Lawful,
+    /// Something that nobody may know yet.
+    Unlawful,
+    /// It is no message, so nobody can tell.
+    Unreadable,
+}
+
+/// The fields that lead to a dice reading: of `FromDevice`, then of `TumblerStatus`.
+const TUMBLER_FIELD: u64 = 2;
+const DICE_FIELD: u64 = 6;
+
+/// Whether the bytes of a device's DATA hold a dice reading that nobody may know yet, for whoever wants to show them. It is looked for in the
+/// bytes, because a decoder drops what a later field overrules.
+#[must_use]
+pub fn dice_reading(payload: &[u8], permit: DicePermit) -> DiceFound {
+    let Some((tumblers, readings)) = count_readings(payload) else {
+        return DiceFound::Unreadable;
+    };
+    if readings == 0 {
+        return DiceFound::None;
+    }
+    let report = read_report(payload, permit, &mut Mended::default());
+    let is_kept = report.is_some_and(|report| {
+        report.reading == Reading::Lawful
+            && matches!(&report.body, from_device::Body::Tumbler(status) if status.dice.is_some())
+    });
+    if is_kept && tumblers == 1 && readings == 1 {
+        DiceFound::Lawful
+    } else {
+        DiceFound::Unlawful
+    }
+}
+
+/// How many tumbler's statuses a payload has, and how many dice readings stand in them; `None`: it is no message.
+fn count_readings(payload: &[u8]) -> Option<(usize, usize)> {
+    let (mut tumblers, mut readings) = (0, 0);
+    let mut rest = payload;
+    while let Some(field) = Field::next(&mut rest)? {
+        if field.number == TUMBLER_FIELD {
+            tumblers += 1;
+            let mut status = field.inner?;
+            while let Some(field) = Field::next(&mut status)? {
+                readings += usize::from(field.number == DICE_FIELD);
+            }
+        }
+    }
+    Some((tumblers, readings))
+}
+
+/// A field of a message, as it stands in the bytes.
+struct Field<'a> {
+    number: u64,
+    /// What it holds, when that has a length of its own.
+    inner: Option<&'a [u8]>,
+}
+
+impl<'a> Field<'a> {
+    /// `None`: this is no message. `Some(None)`: it has no more fields.
+    fn next(rest: &mut &'a [u8]) -> Option<Option<Field<'a>>> {
+        if rest.is_empty() {
+            return Some(None);
+        }
+        let tag = prost::encoding::decode_varint(rest).ok()?;
+        let length = match tag & 7 {
+            0 => prost::encoding::decode_varint(rest).map(|_| 0).ok()?,
+            1 => 8,
+            5 => 4,
+            2 => usize::try_from(prost::encoding::decode_varint(rest).ok()?).ok()?,
+            _ => return None,
+        };
+        let (value, after) = rest.split_at_checked(length)?;
+        *rest = after;
+        Some(Some(Field {
+            number: tag >> 3,
+            inner: (tag & 7 == 2).then_some(value),
+        }))
+    }
+}
+
 /// Reads the host's DATA. `None`: no message, or no body known here.
 #[must_use]
 pub fn read_command(payload: &[u8], mended: &mut Mended) -> Option<to_device::Body> {

@@ -26,6 +26,8 @@ impl Link {
                 self.told = Told::Up;
                 self.trouble.clear();
                 let identity = translate::identity(self.config.kind, &hello);
+                self.tape
+                    .note(now, &format!("the link is up: serial {}", identity.serial_number));
                 self.reporter.up(Identity::from(&identity));
                 let status = self.memory.status(status, &|ms| self.host.relate(arrived, ms));
                 // The session forgets a terminal's readout at a greeting; what the table wants already is better than nothing.
@@ -93,6 +95,8 @@ impl Link {
             self.losses += 1;
         }
         self.told = told;
+        self.tape
+            .note(self.clock.uptime(), &format!("the link is down: {text}"));
         Some(Input::DeviceDown {
             kind: self.config.kind,
             reason,

@@ -2,10 +2,12 @@
 
 mod events;
 mod greeting;
+mod heard;
 mod oddities;
 mod receive;
 
 pub use events::{Age, Counters, DownReason, HostEvent, Oddity, Status, Wish};
+pub use heard::{Disclosure, Heard};
 
 use super::clock::{DeviceClock, RoundTrips};
 use super::delivery::{Due, Receiving, Sending};
@@ -202,11 +204,21 @@ impl Host {
 
     /// Bytes came in, in pieces of any size.
     pub fn handle_bytes(&mut self, now: Uptime, bytes: &[u8]) {
+        self.handle_bytes_heard(now, bytes, &mut |_| {});
+    }
+
+    /// The same; `hear` is given everything that came between two zero bytes, as it came, and whether it may be shown to anybody.
+    pub fn handle_bytes_heard(&mut self, now: Uptime, bytes: &[u8], hear: &mut dyn FnMut(Heard<'_>)) {
         if matches!(self.phase, Phase::Closed | Phase::Noisy { .. }) {
             return;
         }
         let mut rest = bytes;
         while let Some(received) = self.decoder.next(&mut rest) {
+            hear(Heard {
+                stretch: self.decoder.stretch(),
+                disclosure: self.disclosure(&received),
+                received: &received,
+            });
             self.take(now, received);
         }
         self.handle_deadline(now);

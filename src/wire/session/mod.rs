@@ -44,7 +44,9 @@ pub mod device;
 pub mod host;
 
 pub use device::{Device, DeviceConfig, DeviceEvent};
-pub use host::{Age, DownReason, Host, HostConfig, HostEvent, LinkState, Oddity, Status, TumblerBuild, Wish};
+pub use host::{
+    Age, Disclosure, DownReason, Heard, Host, HostConfig, HostEvent, LinkState, Oddity, Status, TumblerBuild, Wish,
+};
 
 use crate::wire::frame::{self, Kind, MAX_ON_LINE};
 use std::time::Duration;
