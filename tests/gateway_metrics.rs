@@ -104,6 +104,14 @@ impl Scrape {
                 sum(&["rounds_begun_total", "rounds_taken_back_total"]),
                 sum(&["rounds_ended_total", "round_running"]),
             ),
+            (
+                self.one("tablegate_entries_total{outcome=\"refused\"}"),
+                sum(&["entries_refused_total"]),
+            ),
+            (
+                self.one("tablegate_rounds_ended_total{end=\"void\"}"),
+                sum(&["voids_total"]),
+            ),
         ] {
             assert!((left - right).abs() < 0.5, "{left} is not {right} in {:#?}", self.0);
         }
@@ -162,12 +170,24 @@ fn parsed(page: &str) -> Scrape {
     let expected: Vec<&str> = FAMILIES.iter().map(|family| family.name).collect();
     assert_eq!(families, expected, "every family, each once");
     for histogram in FAMILIES.iter().filter(|family| family.kind == FamilyKind::Histogram) {
-        let buckets = samples
+        let counts = format!("{}_count", histogram.name);
+        let all: Vec<(&String, f64)> = samples
             .iter()
-            .filter(|(sample, _)| sample.starts_with(&format!("{}_bucket", histogram.name)));
-        let most = buckets.map(|(_, value)| *value).fold(0.0, f64::max);
-        assert_eq!(most, samples[&format!("{}_bucket{{le=\"+Inf\"}}", histogram.name)]);
-        assert_eq!(most, samples[&format!("{}_count", histogram.name)]);
+            .filter(|(sample, _)| sample.split('{').next() == Some(&counts))
+            .map(|(sample, value)| (sample, *value))
+            .collect();
+        assert!(!all.is_empty(), "{counts} is missing");
+        for (sample, count) in all {
+            let labels = sample[counts.len()..].trim_matches(['{', '}']);
+            let of = |le: &str| match labels {
+                "" => format!("{}_bucket{{le=\"{le}\"}}", histogram.name),
+                labels => format!("{}_bucket{{{labels},le=\"{le}\"}}", histogram.name),
+            };
+            assert_eq!(count, samples[&of("+Inf")], "{sample}");
+            let beginning = of("x").split("le=").next().unwrap().to_owned();
+            let buckets = samples.iter().filter(|(sample, _)| sample.starts_with(&beginning));
+            assert_eq!(buckets.map(|(_, value)| *value).fold(0.0, f64::max), count, "{sample}");
+        }
     }
     Scrape(samples)
 }
@@ -308,6 +328,14 @@ async fn the_numbers_add_up_at_every_scrape_while_the_broker_dies_and_devices_go
         count(|body| matches!(body, Body::RoundSettled(_)))
     );
     assert!(last.get("journal_seqno") <= events.last().unwrap().seqno as f64);
+
+    assert_eq!(
+        last.one("tablegate_phase_duration_seconds_count{phase=\"betting\"}"),
+        count(|body| matches!(body, Body::BetsClosed(closed) if closed.bets_open_ms > 0))
+    );
+    assert!(last.one("tablegate_phase_duration_seconds_sum{phase=\"betting\"}") > 0.0);
+    assert_eq!(last.one("tablegate_phase_duration_seconds_count{phase=\"round\"}"), 1.0);
+    assert_eq!(last.one("tablegate_entries_refused_total{code=\"E02\"}"), 1.0);
 
     // Counters begin anew with the daemon; the journal's own numbers go on.
     assert!(scene.terminate().await.success());

@@ -3,7 +3,7 @@
 
 use super::two_up_round::TwoUpRound;
 use super::view::word;
-use crate::table::event::{Body, Event};
+use crate::table::event::{Body, Event, RoundVoidedReason};
 use serde::{Deserialize, Serialize};
 
 /// Ended rounds that are kept: more than a display shows.
@@ -53,6 +53,77 @@ pub enum RoundEnd {
     Returned,
 }
 
+/// What an event means for the course of its round.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Turn {
+    /// It begins.
+    Begins,
+    /// It ends so.
+    Ends(RoundEnd),
+    /// It had ended, and goes on after all.
+    GoesOn,
+    /// Of a void: the reason, given afterwards ("a_not_flat").
+    ReasonStated(String),
+    /// Nothing.
+    None,
+}
+
+/// What `body` means for the course of its round. `runs`: that round runs now.
+#[must_use]
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "looks for beginnings and ends; every other event is none of its business"
+)]
+pub fn turn(body: &Body, runs: bool) -> Turn {
+    match body {
+        Body::RoundStarted(_) | Body::SpinnerSelected(_) => Turn::Begins,
+        Body::SpinnerWagerPlaced(_) if !runs => Turn::Begins,
+        Body::SpinnerWagerDecided(decided) if decided.won => Turn::Ends(RoundEnd::SpinnerWon),
+        Body::SpinnerWagerDecided(_) => Turn::Ends(RoundEnd::SpinnerLost),
+        Body::PlayersWagersDecided(decided) if decided.ends_game => Turn::Ends(RoundEnd::Decided),
+        Body::SpinnerChanged(changed) if !changed.dealer && runs => Turn::Ends(match changed.wager_returned {
+            true => RoundEnd::Returned,
+            false => RoundEnd::Abandoned,
+        }),
+        Body::SpinCorrected(_) | Body::InvalidSpinOverruled(_) => Turn::GoesOn,
+        Body::RoundSettled(_) => Turn::Ends(RoundEnd::Settled),
+        Body::RoundAbandoned(_) => Turn::Ends(RoundEnd::Abandoned),
+        Body::RoundVoided(voided) => Turn::Ends(RoundEnd::Void(word(voided.reason().as_str_name(), VOID_PREFIX))),
+        Body::VoidReasonStated(stated) => Turn::ReasonStated(word(stated.reason().as_str_name(), VOID_PREFIX)),
+        Body::RoundReopened(_) | Body::VoidWithdrawn(_) => Turn::GoesOn,
+        _ => Turn::None,
+    }
+}
+
+impl RoundEnd {
+    /// Its name for programs, without the reason of a void: `spinner_won`.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            RoundEnd::Settled => "settled",
+            RoundEnd::Void(_) => "void",
+            RoundEnd::Abandoned => "abandoned",
+            RoundEnd::SpinnerWon => "spinner_won",
+            RoundEnd::SpinnerLost => "spinner_lost",
+            RoundEnd::Decided => "decided",
+            RoundEnd::Returned => "returned",
+        }
+    }
+
+    /// It had a result, or was void: an abandoned one was none that anybody played.
+    #[must_use]
+    pub fn was_played(&self) -> bool {
+        match self {
+            RoundEnd::Settled
+            | RoundEnd::Void(_)
+            | RoundEnd::SpinnerWon
+            | RoundEnd::SpinnerLost
+            | RoundEnd::Decided => true,
+            RoundEnd::Abandoned | RoundEnd::Returned => false,
+        }
+    }
+}
+
 /// What is kept of rounds.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Rounds {
@@ -86,7 +157,14 @@ pub struct RoundTally {
     pub decided: u64,
     /// [`RoundEnd::Returned`].
     pub returned: u64,
+    /// The void ones by the number of their reason, as it was when they became void: a reason that is stated later changes nothing here.
+    pub voids: [u64; VOID_REASONS],
+    /// Voids that were withdrawn, among those taken back.
+    pub voids_withdrawn: u64,
 }
+
+/// Reasons of a void, by their number in the events.
+pub const VOID_REASONS: usize = RoundVoidedReason::BNotRandom as usize + 1;
 
 impl RoundTally {
     fn end(&mut self, end: &RoundEnd) {
@@ -105,49 +183,31 @@ impl RoundTally {
 
 impl Rounds {
     /// Takes in one event.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "shows rounds; every other event is none of its business"
-    )]
     pub(super) fn note(&mut self, event: &Event) {
         let Some(body) = &event.body else { return };
-        match body {
-            Body::RoundStarted(_) => {
+        if let Body::RoundVoided(voided) = body {
+            let reason = usize::try_from(voided.reason).unwrap_or_default();
+            if let Some(count) = self.tally.voids.get_mut(reason) {
+                *count += 1;
+            }
+        }
+        match turn(body, self.is_running(event.round_id)) {
+            Turn::Begins if matches!(body, Body::RoundStarted(_)) => {
                 self.begins();
                 self.running = Some(RoundView {
                     round_id: event.round_id,
                     ..RoundView::default()
                 });
             }
-            Body::SpinnerSelected(_) => self.begin_two_up(event.round_id),
-            Body::SpinnerWagerPlaced(_) if !self.is_running(event.round_id) => self.begin_two_up(event.round_id),
-            Body::SpinnerWagerDecided(decided) if decided.won => self.end(event.round_id, RoundEnd::SpinnerWon),
-            Body::SpinnerWagerDecided(_) => self.end(event.round_id, RoundEnd::SpinnerLost),
-            Body::PlayersWagersDecided(decided) if decided.ends_game => self.end(event.round_id, RoundEnd::Decided),
-            Body::SpinnerChanged(changed) if !changed.dealer && self.is_running(event.round_id) => {
-                let returned = changed.wager_returned;
-                let end = if returned {
-                    RoundEnd::Returned
-                } else {
-                    RoundEnd::Abandoned
-                };
-                self.end(event.round_id, end);
-            }
-            Body::SpinCorrected(_) | Body::InvalidSpinOverruled(_) => self.take_back(event.round_id),
-            Body::RoundSettled(_) => self.end(event.round_id, RoundEnd::Settled),
-            Body::RoundAbandoned(_) => self.end(event.round_id, RoundEnd::Abandoned),
-            Body::RoundVoided(voided) => {
-                let reason = word(voided.reason().as_str_name(), VOID_PREFIX);
-                self.end(event.round_id, RoundEnd::Void(reason));
-            }
-            Body::VoidReasonStated(stated) => {
-                let reason = word(stated.reason().as_str_name(), VOID_PREFIX);
+            Turn::Begins => self.begin_two_up(event.round_id),
+            Turn::Ends(end) => self.end(event.round_id, end),
+            Turn::GoesOn => self.take_back(event.round_id),
+            Turn::ReasonStated(reason) => {
                 if let Some(round) = self.ended.iter_mut().find(|round| round.round_id == event.round_id) {
                     round.end = Some(RoundEnd::Void(reason));
                 }
             }
-            Body::RoundReopened(_) | Body::VoidWithdrawn(_) => self.take_back(event.round_id),
-            _ => {}
+            Turn::None => {}
         }
         let running = self.running.as_mut();
         if let Some(round) = running.filter(|round| round.round_id == event.round_id) {
@@ -202,7 +262,8 @@ impl Rounds {
     fn take_back(&mut self, round_id: u64) {
         if let Some(at) = self.ended.iter().position(|round| round.round_id == round_id) {
             let mut round = self.ended.remove(at);
-            round.end = None;
+            let was_void = matches!(round.end.take(), Some(RoundEnd::Void(_)));
+            self.tally.voids_withdrawn += u64::from(was_void);
             self.tally.taken_back += 1;
             // The one that ran meanwhile gives way to it.
             self.tally.abandoned += u64::from(self.running.is_some());
@@ -243,8 +304,8 @@ impl RoundView {
 mod tests {
     use super::*;
     use crate::table::event::{
-        ResultAmended, ResultEntered, RoundReopened, RoundSettled, RoundStarted, RoundVoided, RoundVoidedReason,
-        VoidReasonStated, VoidWithdrawn,
+        ResultAmended, ResultEntered, RoundReopened, RoundSettled, RoundStarted, RoundVoided, VoidReasonStated,
+        VoidWithdrawn,
     };
 
     fn fold(events: &[(u64, Body)]) -> Rounds {

@@ -15,6 +15,19 @@ pub struct Exposition {
 /// One label: its name and its value.
 pub type Label<'a> = (&'a str, &'a str);
 
+/// How many are at or below each end (in seconds), how many there are beyond the last, and what they come to.
+#[derive(Debug)]
+pub struct Histogram<'a> {
+    /// What tells it from the others of its family.
+    pub labels: &'a [Label<'a>],
+    /// The ends, ascending, each with those between it and the one before.
+    pub ends: Vec<(f64, u64)>,
+    /// Those over the last end.
+    pub beyond: u64,
+    /// All together, seconds.
+    pub sum: f64,
+}
+
 impl Exposition {
     /// The whole page.
     #[must_use]
@@ -40,19 +53,24 @@ impl Exposition {
         }
     }
 
-    /// A histogram: how many are at or below each end (in seconds), how many there are beyond the last, and what they come to.
-    pub fn histogram(&mut self, family: &Family, ends: &[(f64, u64)], beyond: u64, sum: f64) {
+    /// Histograms of one family.
+    pub fn histograms<'a>(&mut self, family: &Family, histograms: impl IntoIterator<Item = Histogram<'a>>) {
         self.begin(family);
         let name = format!("{}_bucket", family.name);
-        let mut all = 0u64;
-        for (end, count) in ends {
-            all = all.saturating_add(*count);
-            self.sample(&name, &[("le", &end.to_string())], all);
+        for of in histograms {
+            let mut all = 0u64;
+            let mut bucket = |page: &mut Exposition, end: &str, count: u64| {
+                all = all.saturating_add(count);
+                let labels = [of.labels, &[("le", end)]].concat();
+                page.sample(&name, &labels, all);
+            };
+            for (end, count) in &of.ends {
+                bucket(self, &end.to_string(), *count);
+            }
+            bucket(self, "+Inf", of.beyond);
+            self.sample(&format!("{}_sum", family.name), of.labels, of.sum);
+            self.sample(&format!("{}_count", family.name), of.labels, all);
         }
-        all = all.saturating_add(beyond);
-        self.sample(&name, &[("le", "+Inf")], all);
-        self.sample(&format!("{}_sum", family.name), &[], sum);
-        self.sample(&format!("{}_count", family.name), &[], all);
     }
 
     fn begin(&mut self, family: &Family) {
@@ -98,13 +116,21 @@ mod tests {
             kind: FamilyKind::Histogram,
             help: "How long",
         };
-        page.histogram(&took, &[(0.0005, 2), (5.0, 1)], 4, 12.5);
+        let of = |labels| Histogram {
+            labels,
+            ends: vec![(0.0005, 2), (5.0, 1)],
+            beyond: 4,
+            sum: 12.5,
+        };
+        page.histograms(&took, [of(&[]), of(&[("phase", "x")])]);
         assert_eq!(
             page.finish(),
             "# HELP x_info Back\\\\slash\n# TYPE x_info gauge\nx_info{a=\"say \\\"no\\\"\\\\\\n\",b=\"\"} 1\n\
              # HELP took_seconds How long\n# TYPE took_seconds histogram\n\
              took_seconds_bucket{le=\"0.0005\"} 2\ntook_seconds_bucket{le=\"5\"} 3\ntook_seconds_bucket{le=\"+Inf\"} 7\n\
-             took_seconds_sum 12.5\ntook_seconds_count 7\n"
+             took_seconds_sum 12.5\ntook_seconds_count 7\n\
+             took_seconds_bucket{phase=\"x\",le=\"0.0005\"} 2\ntook_seconds_bucket{phase=\"x\",le=\"5\"} 3\n\
+             took_seconds_bucket{phase=\"x\",le=\"+Inf\"} 7\ntook_seconds_sum{phase=\"x\"} 12.5\ntook_seconds_count{phase=\"x\"} 7\n"
         );
     }
 }

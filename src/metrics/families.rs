@@ -1,10 +1,12 @@
 //! Every family of numbers that is offered, and where each comes from. `docs/operations.md` says the same, and a test compares them.
 
-use super::exposition::{Exposition, Label};
+use super::exposition::{Exposition, Histogram, Label};
 use crate::device::{LinkReport, LinkState};
-use crate::gateway::{APPEND_BUCKETS_US, Counts, RoundTally, View};
+use crate::gateway::{APPEND_BUCKETS_US, Counts, PHASE_BUCKETS_MS, RoundTally, View};
 use crate::table::alert::Name;
-use crate::table::event::ClockQuality;
+use crate::table::durations::Phase;
+use crate::table::event::{ClockQuality, RoundVoidedReason, SpinInvalidatedReason};
+use crate::table::rejection::CODES;
 use crate::uplink::{UplinkReport, UplinkState};
 use std::path::Path;
 
@@ -53,6 +55,10 @@ families! {
     INPUTS_IN_PROGRESS = Gauge "tablegate_inputs_in_progress", "Inputs that are being recorded just now, at most 1";
     ACTS = Counter "tablegate_acts_total", "Acts of people over the control sockets";
     ENTRIES = Counter "tablegate_entries_total", "Results that were entered";
+    ENTRIES_REFUSED = Counter "tablegate_entries_refused_total", "Entries that were refused, by the code that the readout shows";
+    AMENDMENTS = Counter "tablegate_amendments_total", "Results that were amended or corrected";
+    INVALID_SPINS = Counter "tablegate_invalid_spins_total", "Two-up: invalid spins by reason, overruled ones too";
+    PHASES = Histogram "tablegate_phase_duration_seconds", "How long the phases of play took, where this run saw their beginning and end";
     EVENTS = Counter "tablegate_events_journalled_total", "Events that became durable";
     SETTLED = Counter "tablegate_events_settled_total", "Events done with, each once: acknowledged by a broker, or passed over";
     UNREADABLE = Counter "tablegate_events_unreadable_total", "Events of a journal moved aside that can't be read";
@@ -76,6 +82,8 @@ families! {
     ROUNDS_BEGUN = Counter "tablegate_rounds_begun_total", "Rounds begun, and the one that ran at the start";
     ROUNDS_ENDED = Counter "tablegate_rounds_ended_total", "Rounds by their end";
     ROUNDS_TAKEN_BACK = Counter "tablegate_rounds_taken_back_total", "Rounds that ended and went on after all";
+    VOIDS = Counter "tablegate_voids_total", "Void rounds by the reason that was known when they became void";
+    VOIDS_WITHDRAWN = Counter "tablegate_voids_withdrawn_total", "Voids that were withdrawn";
     ROUND_RUNNING = Gauge "tablegate_round_running", "1 while a round runs";
     ALERT = Gauge "tablegate_alert", "1 while the alert stands";
     ALERT_UNACKNOWLEDGED = Gauge "tablegate_alert_unacknowledged", "1 while nobody has acknowledged the alert, standing or over";
@@ -163,6 +171,64 @@ fn table(page: &mut Exposition, view: &View, counts: &Counts) {
             ("refused", counts.entries_refused),
         ],
     );
+    play(page, counts);
+}
+
+/// How play goes: what was refused and put right, and how long it takes.
+fn play(page: &mut Exposition, counts: &Counts) {
+    // Codes without a number refuse no entry.
+    let codes = CODES
+        .iter()
+        .map(|code| if code.number == 0 { "" } else { code.readout });
+    let refused = codes.chain(["other"]).zip(counts.refused_by_code);
+    each(
+        page,
+        &ENTRIES_REFUSED,
+        "code",
+        refused.filter(|(code, _)| !code.is_empty()),
+    );
+    let amended = [
+        ("terminal", counts.amended_by_terminal),
+        ("command", counts.amended_by_command),
+    ];
+    each(page, &AMENDMENTS, "source", amended);
+    let reasons = by_reason(&counts.invalid_spins, |number| {
+        let reason = SpinInvalidatedReason::try_from(number).ok()?;
+        Some(short(reason.as_str_name(), "SPIN_INVALIDATED_REASON_"))
+    });
+    each(
+        page,
+        &INVALID_SPINS,
+        "reason",
+        reasons.iter().map(|(reason, count)| (reason.as_str(), *count)),
+    );
+    let labels: Vec<[Label<'_>; 1]> = Phase::ALL.iter().map(|phase| [("phase", phase.word())]).collect();
+    let histograms = labels.iter().zip(&counts.phases).map(|(labels, phase)| Histogram {
+        labels,
+        ends: PHASE_BUCKETS_MS
+            .iter()
+            .zip(phase.lengths)
+            .map(|(end, count)| (seconds(u64::from(*end) * 1000), count))
+            .collect(),
+        beyond: phase.lengths.last().copied().unwrap_or_default(),
+        sum: seconds(phase.together_ms.saturating_mul(1000)),
+    });
+    page.histograms(&PHASES, histograms);
+}
+
+/// Counts by the number of an enum's value, each with its name. What has no reason counts as not stated, which is number 1.
+fn by_reason(counts: &[u64], name: impl Fn(i32) -> Option<String>) -> Vec<(String, u64)> {
+    let unspecified = counts.first().copied().unwrap_or_default();
+    let named = counts.iter().enumerate().skip(1).filter_map(|(number, count)| {
+        let also = if number == 1 { unspecified } else { 0 };
+        Some((name(i32::try_from(number).ok()?)?, count + also))
+    });
+    named.collect()
+}
+
+/// `ROUND_VOIDED_REASON_A_NOT_FLAT` is "a_not_flat".
+fn short(name: &str, prefix: &str) -> String {
+    name.strip_prefix(prefix).unwrap_or(name).to_ascii_lowercase()
 }
 
 fn delivery(page: &mut Exposition, uplink: Option<&UplinkReport>, counts: &Counts) {
@@ -197,7 +263,13 @@ fn journal(page: &mut Exposition, view: &View, counts: &Counts) {
         .map(|(end, count)| (seconds(*end), count))
         .collect();
     let beyond = counts.appends.last().copied().unwrap_or_default();
-    page.histogram(&APPENDS, &ends, beyond, seconds(counts.append_us));
+    let appends = Histogram {
+        labels: &[],
+        ends,
+        beyond,
+        sum: seconds(counts.append_us),
+    };
+    page.histograms(&APPENDS, [appends]);
     page.single(&APPENDS_FAILED, counts.appends_failed);
     let path = &view.table.journal.path;
     let mut wal = path.clone().into_os_string();
@@ -224,6 +296,17 @@ fn rounds(page: &mut Exposition, tally: &RoundTally, running: u64) {
     ];
     each(page, &ROUNDS_ENDED, "end", ends);
     page.single(&ROUNDS_TAKEN_BACK, tally.taken_back);
+    let reasons = by_reason(&tally.voids, |number| {
+        let reason = RoundVoidedReason::try_from(number).ok()?;
+        Some(short(reason.as_str_name(), "ROUND_VOIDED_REASON_"))
+    });
+    each(
+        page,
+        &VOIDS,
+        "reason",
+        reasons.iter().map(|(reason, count)| (reason.as_str(), *count)),
+    );
+    page.single(&VOIDS_WITHDRAWN, tally.voids_withdrawn);
     page.single(&ROUND_RUNNING, running);
 }
 

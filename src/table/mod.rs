@@ -11,6 +11,7 @@ mod citation;
 mod devices;
 mod draft;
 mod due;
+pub mod durations;
 mod entry;
 pub mod event;
 mod game;
