@@ -56,9 +56,22 @@ pub enum KeyError {
     /// Something else.
     #[error("is no Ed25519 key in PEM ({reason}); `openssl genpkey -algorithm ed25519` makes one")]
     Other {
-        /// What the decoder says.
+        /// Why not, for a person.
         reason: String,
     },
+}
+
+/// Why a text is no such key, in words for a person: the decoder's own name its insides.
+fn why_not(text: &str, label: &str) -> String {
+    if !text.contains("-----BEGIN ") {
+        "the file is no PEM: it has no line -----BEGIN ...-----".to_owned()
+    } else if !text.contains(&format!("-----BEGIN {label}-----")) {
+        format!("the file has no -----BEGIN {label}-----")
+    } else if !text.contains(&format!("-----END {label}-----")) {
+        format!("the file has no -----END {label}-----: it is cut off")
+    } else {
+        "what is between its two lines is of another kind, or damaged".to_owned()
+    }
 }
 
 /// A private key, and the fingerprint of its public one.
@@ -79,8 +92,8 @@ impl Signer {
         if text.contains("BEGIN PUBLIC KEY") {
             return Err(KeyError::Public);
         }
-        let key = SigningKey::from_pkcs8_pem(text.trim()).map_err(|error| KeyError::Other {
-            reason: error.to_string(),
+        let key = SigningKey::from_pkcs8_pem(text.trim()).map_err(|_| KeyError::Other {
+            reason: why_not(text, "PRIVATE KEY"),
         })?;
         let key_id = fingerprint(&key.verifying_key())?;
         Ok(Signer { key, key_id })
@@ -139,8 +152,8 @@ impl Keys {
         if text.contains("PRIVATE KEY") {
             return Err(KeyError::Private);
         }
-        let key = VerifyingKey::from_public_key_pem(text.trim()).map_err(|error| KeyError::Other {
-            reason: error.to_string(),
+        let key = VerifyingKey::from_public_key_pem(text.trim()).map_err(|_| KeyError::Other {
+            reason: why_not(text, "PUBLIC KEY"),
         })?;
         let key_id = fingerprint(&key)?;
         if !self.keys.iter().any(|(known, _)| *known == key_id) {

@@ -145,6 +145,7 @@ const ONE_PLACE: &[(&str, &[&str])] = &[
     ("rusqlite", &["src/journal/store.rs"]),
     ("ed25519_dalek", &["src/signing.rs"]),
     ("rumqttd", &["src/sim/broker.rs"]),
+    ("jiff", &["src/cli/report/calendar.rs"]),
     ("config::Config::builder", &["src/config/"]),
     ("axum", &["src/display/"]),
     ("sd_notify", &["src/gateway/"]),

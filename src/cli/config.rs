@@ -275,7 +275,7 @@ fn print_template(template: &Template) -> Result<(), Failure> {
     let of_game: Vec<_> = Play::ALL.iter().copied().filter(|play| play.game() == game).collect();
     if of_game.is_empty() {
         return Err(Failure::usage(format!(
-            "{game:?} is no game that is known; templates: {}",
+            "\"{game}\" is no game that is known; templates: {}",
             GAMES.join(", ")
         )));
     }

@@ -4,7 +4,7 @@ mod refusals;
 mod two_up;
 mod words;
 
-pub use words::{actor, areas, code, device, keys, moment, word};
+pub use words::{actor, areas, code, device, device_kind, keys, moment, word};
 
 use super::event_json::hex;
 use crate::table::event::{

@@ -6,6 +6,8 @@ use super::describe::{self, describe, line};
 use super::ending::{Failure, print, print_json};
 use super::event_json;
 use super::journal::{Source, open, unreadable};
+use super::progress::Progress;
+use super::reading::PAGE;
 use crate::journal::{Reader, Record, Seqno, decode};
 use crate::table::event::{ClockQuality, Event};
 use crate::time::Timestamp;
@@ -15,9 +17,6 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
-
-/// Events read at once.
-const PAGE: usize = 256;
 
 /// How often `tail -f` looks for new events.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -215,7 +214,7 @@ impl Filter {
                 let hint = nearest.map(|nearest| format!(", is it {nearest}?")).unwrap_or_default();
                 let all = known.join(", ");
                 Err(Failure::usage(format!(
-                    "there is no kind of event {unknown:?}{hint}; there are: {all}"
+                    "there is no kind of event \"{unknown}\"{hint}; there are: {all}"
                 )))
             }
         }
@@ -299,8 +298,13 @@ fn run_list(list: &List) -> Result<(), Failure> {
     if left == 0 {
         return Ok(());
     }
+    let mut progress = Progress::beside_output();
+    let newest = reader.head().map_err(unreadable)?.seqno;
+    let mut rounds = Rounds::asked(list.filter.round);
     walk(&mut reader, list.filter.numbers(), |record| {
+        progress.events(record.seqno, newest);
         let event = decoded(record)?;
+        rounds.note(&event);
         if !list.filter.takes(&event) {
             return Ok(Listener::Here);
         }
@@ -308,7 +312,9 @@ fn run_list(list: &List) -> Result<(), Failure> {
         let heard = out.write(&printed(record, &event, list.json)?)?;
         Ok(if left == 0 { Listener::Gone } else { heard })
     })?;
-    out.flush().map(drop)
+    out.flush()?;
+    drop(progress);
+    rounds.have_it()
 }
 
 fn run_tail(tail: &Tail) -> Result<(), Failure> {
@@ -376,14 +382,17 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     if export.format == Format::Csv {
         out.write(CSV_HEADER.as_bytes())?;
     }
-    let show = io::stderr().is_terminal() && export.output.is_some();
+    let mut progress = match export.output {
+        Some(_) => Progress::start(),
+        None => Progress::beside_output(),
+    };
     let newest = reader.head().map_err(unreadable)?.seqno;
+    let mut rounds = Rounds::asked(export.filter.round);
     let mut written = 0_u64;
     walk(&mut reader, export.filter.numbers(), |record| {
-        if show && record.seqno % 10_000 == 0 {
-            eprint!("\r{} of {newest}", record.seqno);
-        }
+        progress.events(record.seqno, newest);
         let event = decoded(record)?;
+        rounds.note(&event);
         if !export.filter.takes(&event) {
             return Ok(Listener::Here);
         }
@@ -398,14 +407,51 @@ fn run_export(export: &Export) -> Result<(), Failure> {
         }
     })?;
     out.flush()?;
+    drop(progress);
     if let Some(path) = &export.output {
-        eprintln!(
-            "{}{written} events in {}",
-            if show { "\r\x1b[K" } else { "" },
-            path.display()
-        );
+        eprintln!("{written} events in {}", path.display());
     }
-    Ok(())
+    rounds.have_it()
+}
+
+/// Rounds among the events that were looked at.
+struct Rounds {
+    asked: Option<u64>,
+    was_seen: bool,
+    /// The lowest and the highest number.
+    range: Option<(u64, u64)>,
+}
+
+impl Rounds {
+    fn asked(asked: Option<u64>) -> Rounds {
+        Rounds {
+            asked,
+            was_seen: false,
+            range: None,
+        }
+    }
+
+    fn note(&mut self, event: &Event) {
+        let round = describe::round(event);
+        self.was_seen |= self.asked == Some(round);
+        if round > 0 {
+            let (first, last) = self.range.unwrap_or((round, round));
+            self.range = Some((first.min(round), last.max(round)));
+        }
+    }
+
+    /// A round that was asked for and isn't there is no empty answer.
+    fn have_it(&self) -> Result<(), Failure> {
+        let Some(asked) = self.asked.filter(|_| !self.was_seen) else {
+            return Ok(());
+        };
+        Err(Failure::failed(match self.range {
+            Some((first, last)) => {
+                format!("there is no round {asked} among these events: they are of rounds {first} to {last}")
+            }
+            None => format!("there is no round {asked} among these events: no round was played in them"),
+        }))
+    }
 }
 
 fn decoded(record: &Record) -> Result<Event, Failure> {
@@ -460,7 +506,8 @@ fn csv(record: &Record, event: &Event) -> Result<String, Failure> {
     Ok(fields.map(|field| quoted(&field)).join(",") + "\r\n")
 }
 
-fn quoted(field: &str) -> String {
+/// A field of CSV, in quotes where it needs them.
+pub(super) fn quoted(field: &str) -> String {
     // A spreadsheet takes a text that begins so for a formula.
     let field = if field.starts_with(['=', '+', '-', '@']) {
         format!("'{field}")

@@ -3,15 +3,15 @@
 use super::daemon::{self, Reach};
 use super::ending::{Failure, Status, print, print_json};
 use super::event_json::hex;
+use super::progress::Progress;
 use super::signatures::{Signatures, Tally, keys_in};
-use crate::journal::{Elder, Infos, Link, Origin, Progress, ReadError, Reader, Report, file_in, verify_and_show};
+use crate::journal::{Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
 use serde::Serialize;
 use std::error::Error;
 use std::fmt::Write;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// Prove a journal, or tell its particulars.
@@ -234,17 +234,10 @@ impl Before {
 fn run_verify(Verify { which, keys }: &Verify) -> Result<(), Failure> {
     let mut tally = Tally::new(keys_in(keys)?);
     let path = find(which.path.as_deref(), &which.reach)?;
-    let show = std::io::stderr().is_terminal() && !which.json;
-    let mut told = 0;
-    let progress = |progress| {
-        if show {
-            tell(progress, &mut told);
-        }
-    };
+    let mut shown = Progress::start();
+    let progress = |progress: crate::journal::Progress| shown.events(progress.done, progress.of);
     let report = verify_and_show(&path, progress, |record, event| tally.take(record, event));
-    if show && told > 0 {
-        eprint!("\r\x1b[K");
-    }
+    drop(shown);
     let verified = Verified::new(path.clone(), report.map_err(unreadable)?, tally.end());
     if which.json {
         print_json(&verified)?;
@@ -264,19 +257,6 @@ fn run_verify(Verify { which, keys }: &Verify) -> Result<(), Failure> {
             path.display()
         ))),
         (Some(what), None) => Err(Failure::failed(format!("{} is not whole: {what}", path.display()))),
-    }
-}
-
-/// Progress in whole percent, on one line.
-fn tell(progress: Progress, told: &mut u64) {
-    let percent = progress
-        .done
-        .saturating_mul(100)
-        .checked_div(progress.of)
-        .unwrap_or(100);
-    if percent > *told {
-        *told = percent;
-        eprint!("\r{percent:>3} % of {} events", progress.of);
     }
 }
 

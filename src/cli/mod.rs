@@ -20,7 +20,10 @@ pub mod open;
 pub mod pages;
 pub mod picture;
 pub mod ports;
+pub mod progress;
+pub mod reading;
 pub mod recall;
+pub mod report;
 pub mod round;
 pub mod rules;
 pub mod run;
@@ -85,6 +88,11 @@ enum Command {
     /// The last rounds: presses, result, call, amendments, void reason, lamps, times.
     #[command(after_help = "Example:\n  tablegate recall 5")]
     Recall(recall::Recall),
+    /// Rounds in an hour, times of the phases, refused entries, voids and amendments in a hundred rounds: by shift and by device.
+    #[command(
+        after_help = "Examples:\n  tablegate report --instance TS-07\n  tablegate report --from 2026-02-14 --to 2026-02-21 --by-shift\n  tablegate report --shifts 07:00,19:00 --zone Pacific/Auckland --format csv --journal TS-07.sqlite3\n\nWith --journal PATH (a file, its directory, or a copy) no daemon is asked. A round counts, with all that belongs to it, in the shift in which it began. Hours are those in which the table was open. Exit status 1 when an event can't be read: the figures are those of the others."
+    )]
+    Report(report::Report),
     /// A whole table on this PC: simulated devices, the real gateway and journal, a broker, and the floor following along.
     #[cfg(feature = "demo")]
     #[command(after_help = "Example:\n  tablegate demo --rounds 6 --speed 2")]
@@ -137,6 +145,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Journal(command) => journal::run(&command),
         Command::Events(command) => events::run(&command),
         Command::Recall(args) => recall::run(&args),
+        Command::Report(args) => report::run(&args),
         #[cfg(feature = "demo")]
         Command::Demo(demo) => demo::run(&demo),
         Command::Floor(command) => floor::run(&command),

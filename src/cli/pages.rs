@@ -65,7 +65,7 @@ pub fn man(args: &Man) -> Result<(), Failure> {
         command = command.find_subcommand(word).ok_or_else(|| {
             let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
             Failure::usage(format!(
-                "{} has no command {word:?}; there are: {}",
+                "{} has no command \"{word}\"; there are: {}",
                 command.get_bin_name().unwrap_or("tablegate"),
                 known.join(", ")
             ))

@@ -280,6 +280,7 @@ fn here(greeted: &Greeted, path: &Path, kind: Option<Kind>, identity: &Identity)
         Kind::Tumbler | Kind::Terminal => String::new(),
     };
     let name = greeted.port.stable().unwrap_or(path).display().to_string();
+    // Quoted: a line of TOML.
     let mut text = format!(
         "{}: {word}, serial number {}, firmware {}{lamps}\n\n  [devices.{word}]\n  port = {name:?}\n",
         path.display(),

@@ -5,7 +5,9 @@ mod two_up;
 use super::describe::{self, actor, areas, code, moment, word};
 use super::ending::{Failure, print, print_json};
 use super::journal::{Source, open, unreadable};
-use crate::journal::{Reader, decode};
+use super::progress::Progress;
+use super::reading::{Gaps, every_event};
+use crate::journal::Reader;
 use crate::table::event::{Body, Event, ResultAmended, ResultEntered, ResultSource};
 use crate::time::Timestamp;
 use clap::Args;
@@ -111,37 +113,37 @@ struct Step {
 /// Runs it.
 ///
 /// # Errors
-/// The journal can't be read.
+/// The journal can't be read; or one of its events can't, after the others were printed.
 pub fn run(recall: &Recall) -> Result<(), Failure> {
     let mut reader = open(&recall.source.file()?)?;
-    let rounds = last_rounds(&mut reader, usize::from(recall.rounds))?;
+    let (rounds, gaps) = last_rounds(&mut reader, usize::from(recall.rounds))?;
     if recall.json {
-        return print_json(&rounds);
+        print_json(&rounds)?;
+    } else if rounds.is_empty() {
+        print("no round has been played in this journal\n")?;
+    } else {
+        print(&rounds.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     }
-    if rounds.is_empty() {
-        return print("no round has been played in this journal\n");
-    }
-    print(&rounds.iter().map(text).collect::<Vec<_>>().join("\n"))
+    gaps.none()
 }
 
-/// Goes back from the newest event until enough rounds have been seen to begin.
-fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure> {
+/// Goes back from the newest event until enough rounds have been seen to begin. What can't be read is left out and told.
+fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<(Vec<Round>, Gaps), Failure> {
     let mut rounds: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
     let mut begun = 0;
-    let mut to = reader.head().map_err(unreadable)?.seqno;
+    let newest = reader.head().map_err(unreadable)?.seqno;
     let oldest = reader.oldest().map_err(unreadable)?;
+    let mut gaps = Gaps::default();
+    let mut progress = Progress::start();
+    let mut to = newest;
     while to > 0 && to >= oldest && begun < wanted {
         let from = to.saturating_sub(PAGE - 1).max(oldest);
         let mut page = Vec::new();
-        let mut next = from;
-        while next <= to {
-            let records = reader.page(next, to, usize::MAX).map_err(unreadable)?;
-            let Some(last) = records.last() else { break };
-            next = last.seqno + 1;
-            page.extend(records);
-        }
-        for record in page.iter().rev() {
-            let event = decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))?;
+        gaps.add_all(every_event(reader, (from, to), |_, event| {
+            page.push(event.clone());
+            Ok(())
+        })?);
+        for event in page.into_iter().rev() {
             let round = describe::round(&event);
             if round == 0 {
                 continue;
@@ -155,7 +157,9 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure
             }
         }
         to = from - 1;
+        progress.events(newest - to, newest.saturating_sub(oldest) + 1);
     }
+    drop(progress);
     let newest = rounds.into_iter().rev().take(wanted);
     let mut told: Vec<Round> = newest
         .map(|(round_id, mut events)| {
@@ -164,7 +168,7 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<Vec<Round>, Failure
         })
         .collect();
     told.reverse();
-    Ok(told)
+    Ok((told, gaps))
 }
 
 /// The event begins a round.

@@ -43,14 +43,21 @@ pub fn actor(actor: &Actor) -> String {
 /// "terminal ET-1_0042".
 #[must_use]
 pub fn device(device: &DeviceRef) -> String {
-    let kind = match device.kind() {
+    format!("{} {}", device_kind(device.kind()), device.serial_number)
+        .trim_end()
+        .to_owned()
+}
+
+/// "terminal".
+#[must_use]
+pub fn device_kind(kind: DeviceKind) -> &'static str {
+    match kind {
         DeviceKind::Unspecified => "device",
         DeviceKind::Tumbler => "tumbler",
         DeviceKind::Terminal => "terminal",
         DeviceKind::LayoutLamps => "lamps",
         DeviceKind::ResultLights => "lights",
-    };
-    format!("{kind} {}", device.serial_number).trim_end().to_owned()
+    }
 }
 
 /// A proto enum's value in small words: `TABLE_LOCKED_REASON_LAMP_BOARD` is "lamp board".

@@ -367,7 +367,7 @@ impl Follower {
     }
 }
 
-async fn sleep_until(time: Option<Instant>) {
+pub(super) async fn sleep_until(time: Option<Instant>) {
     match time {
         Some(time) => tokio::time::sleep_until(time).await,
         None => std::future::pending().await,

@@ -230,13 +230,21 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut printed = 0;
     let mut alarms = 0u32;
+    // With --all the table is asked for everything at once: when nothing comes, somebody should say why.
+    let mut unanswered_at = None;
     while watch.count.is_none_or(|count| printed < count) || follower.tells_more() {
         let heard = tokio::select! {
             heard = follower.next() => heard,
             _ = interrupt.recv() => break,
+            () = follow::sleep_until(unanswered_at) => {
+                unanswered_at = None;
+                note(&no_answer(ANSWER_WITHIN).text);
+                continue;
+            }
         };
         match heard {
             Heard::Found(finding) => {
+                unanswered_at = None;
                 if finding.is_alarm() {
                     alarms += 1;
                 }
@@ -248,11 +256,16 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
                     note(&text);
                 }
             }
-            Heard::Status { online, fault, .. } => note(&presence(online, &fault)),
+            Heard::Status { online, fault, .. } => {
+                if watch.all && online && printed == 0 {
+                    unanswered_at = Some(tokio::time::Instant::now() + ANSWER_WITHIN);
+                }
+                note(&presence(online, &fault));
+            }
             Heard::State(_) => {}
             Heard::Connected => note("connected"),
             Heard::Nothing => note(&nothing),
-            Heard::Lost(text) => note(&format!("no connection: {text}; trying again")),
+            Heard::Lost(text) => note(&format!("no connection: {}; trying again", in_own_words(&text))),
             Heard::Answered(_) => {}
         }
     }
@@ -260,6 +273,23 @@ async fn watch_table(watch: &Watch) -> Result<(), Failure> {
         0 => Ok(()),
         _ => Err(Failure::failed(format!("{alarms} alarms: what came is not whole"))),
     }
+}
+
+/// The connection tells what is wrong in a gateway's words; here the same things are options of this command.
+fn in_own_words(text: &str) -> String {
+    [
+        (
+            "set mqtt.certificate and mqtt.key",
+            "give --certificate and --certificate-key",
+        ),
+        ("mqtt.certificate and mqtt.key", "--certificate and --certificate-key"),
+        ("the table's certificate", "the certificate of --certificate"),
+        ("a certificate of the table", "a certificate of this reader"),
+        ("the address in mqtt.brokers", "the address in --broker"),
+        ("the host in mqtt.brokers", "the host in --broker"),
+    ]
+    .into_iter()
+    .fold(text.to_owned(), |text, (theirs, ours)| text.replace(theirs, ours))
 }
 
 fn presence(online: bool, fault: &str) -> String {
@@ -449,7 +479,10 @@ async fn part(follower: &mut Follower) -> Result<response::Response, Failure> {
                     return Ok(part);
                 }
             }
-            Heard::Lost(text) => return Err(Failure::failed(format!("the connection was lost: {text}"))),
+            Heard::Lost(text) => {
+                let text = in_own_words(&text);
+                return Err(Failure::failed(format!("the connection was lost: {text}")));
+            }
             Heard::Found(_) | Heard::State(_) | Heard::Status { .. } | Heard::Connected | Heard::Nothing => {}
         }
     }
@@ -460,7 +493,7 @@ async fn journal_now(follower: &mut Follower) -> Result<String, Failure> {
     loop {
         match answer(follower).await? {
             Heard::Status { head: Some(head), .. } if !head.journal_id.is_empty() => return Ok(head.journal_id),
-            Heard::Lost(text) => return Err(Failure::failed(format!("no connection: {text}"))),
+            Heard::Lost(text) => return Err(Failure::failed(format!("no connection: {}", in_own_words(&text)))),
             Heard::Status { .. }
             | Heard::State(_)
             | Heard::Connected
@@ -490,5 +523,27 @@ fn no_answer(limit: Duration) -> Failure {
              answers (--reader is the name of its certificate)?",
             limit.as_secs()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_that_fails_is_told_with_the_options_of_this_command() {
+        for (theirs, ours) in [
+            (
+                "the broker asks for a certificate of the table: set mqtt.certificate and mqtt.key",
+                "the broker asks for a certificate of this reader: give --certificate and --certificate-key",
+            ),
+            (
+                "the broker's certificate is not for 127.0.0.1, the host in mqtt.brokers, but for floor-a.example",
+                "the broker's certificate is not for 127.0.0.1, the host in --broker, but for floor-a.example",
+            ),
+            ("connection refused", "connection refused"),
+        ] {
+            assert_eq!(in_own_words(theirs), ours);
+        }
     }
 }

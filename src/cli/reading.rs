@@ -1,0 +1,115 @@
+//! Goes through a journal's events in order and in pages. What can't be read is stepped over and told, so that one damaged event costs
+//! that event and not the answer.
+
+use super::ending::Failure;
+use super::journal::unreadable;
+use crate::journal::{BadRecord, ReadError, Reader, Record, Seqno, decode};
+use crate::table::event::Event;
+
+/// Events read at once.
+pub const PAGE: usize = 256;
+
+/// Gaps that are told one by one: a journal with more is to be verified, not read.
+const GAPS_TOLD: usize = 20;
+
+/// What could not be read.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Gaps {
+    told: Vec<String>,
+    untold: u64,
+}
+
+impl Gaps {
+    fn add(&mut self, text: String) {
+        if self.told.len() < GAPS_TOLD {
+            self.told.push(text);
+        } else {
+            self.untold += 1;
+        }
+    }
+
+    /// Those of another part of the journal too.
+    pub fn add_all(&mut self, others: Gaps) {
+        others.told.into_iter().for_each(|text| self.add(text));
+        self.untold += others.untold;
+    }
+
+    /// A sentence for each.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut told = self.told.clone();
+        if self.untold > 0 {
+            told.push(format!("and {} more: see tablegate journal verify", self.untold));
+        }
+        told
+    }
+
+    /// All events were read; else that it isn't everything, with what is missing. For the end of a command that has printed the rest.
+    ///
+    /// # Errors
+    /// Something could not be read.
+    pub fn none(&self) -> Result<(), Failure> {
+        if self.told.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::failed(format!(
+            "this is not everything: {}",
+            self.sentences().join("; ")
+        )))
+    }
+}
+
+/// Reads the events from `from` to `to`, both included, and hands each to `each`.
+///
+/// # Errors
+/// The journal can't be read at all, or `each` says so.
+pub fn every_event(
+    reader: &mut Reader,
+    (from, to): (Seqno, Seqno),
+    mut each: impl FnMut(&Record, &Event) -> Result<(), Failure>,
+) -> Result<Gaps, Failure> {
+    let mut gaps = Gaps::default();
+    let mut next = from;
+    while next <= to {
+        let page = match reader.page(next, to, PAGE) {
+            Ok(page) => page,
+            Err(error) => {
+                next = step_over(error, &mut gaps)?;
+                continue;
+            }
+        };
+        let Some(last) = page.last() else { break };
+        next = last.seqno.saturating_add(1);
+        for record in &page {
+            match decode(record) {
+                Ok(event) => each(record, &event)?,
+                Err(error) => gaps.add(format!("event {} can't be understood ({error})", record.seqno)),
+            }
+        }
+    }
+    Ok(gaps)
+}
+
+/// Where to go on behind what can't be read.
+fn step_over(error: ReadError, gaps: &mut Gaps) -> Result<Seqno, Failure> {
+    match error {
+        ReadError::Event {
+            source: BadRecord::Missing { expected, found },
+            ..
+        } if found > expected => {
+            gaps.add(match found - expected {
+                1 => format!("event {expected} is missing"),
+                _ => format!("events {expected} to {} are missing", found - 1),
+            });
+            Ok(found)
+        }
+        ReadError::Event { seqno, source, .. } => {
+            gaps.add(format!("event {seqno} is damaged ({source})"));
+            Ok(seqno.saturating_add(1))
+        }
+        error @ (ReadError::Missing { .. }
+        | ReadError::Newer { .. }
+        | ReadError::NotClosed { .. }
+        | ReadError::Store { .. }) => Err(unreadable(error)),
+    }
+}
