@@ -17,11 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context as Waking, Poll};
 use std::time::Duration;
-use tablegate::table::event::Event;
+use tablegate::table::event::{Event, TableState};
 use tablegate::table::input::Condition;
 use tablegate::uplink::Notice;
 use tablegate::uplink::exchange::{
-    ConnectError, ConnectOptions, Loss, Publication, Signal, Stuck, Subscription, Terms,
+    ConnectError, ConnectOptions, Loss, Publication, Signal, Stuck, Subscription, Terms, Verdict,
 };
 use tablegate::uplink::{Brokers, Connected, Reads};
 use tokio::task::JoinHandle;
@@ -178,6 +178,137 @@ impl Connected for Flap {
 
     fn disconnect(&self) -> Result<(), Stuck> {
         Ok(())
+    }
+}
+
+/// A broker that acknowledges everything but in its hour, and then what came in it, and that never ends a connection by itself.
+struct Deaf {
+    deaf_from: tokio::time::Instant,
+    hears_at: tokio::time::Instant,
+    polls: Arc<AtomicU64>,
+}
+
+/// The connection to it.
+struct Ear {
+    said: Mutex<VecDeque<Signal>>,
+    deaf_from: tokio::time::Instant,
+    hears: Pin<Box<Sleep>>,
+    unanswered: Mutex<VecDeque<u16>>,
+    published: AtomicU64,
+    polls: Arc<AtomicU64>,
+}
+
+impl Brokers for Deaf {
+    fn connect(&self, _options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
+        let terms = Terms {
+            receive_maximum: 100,
+            max_packet: None,
+            retains: true,
+            takes_qos1: true,
+        };
+        let said = [
+            Signal::Connected(terms),
+            Signal::Subscribed(Vec::new()),
+            Signal::Subscribed(Vec::new()),
+        ];
+        Ok(Box::new(Ear {
+            said: Mutex::new(VecDeque::from(said)),
+            deaf_from: self.deaf_from,
+            // Real time: a simulated one.
+            hears: Box::pin(tokio::time::sleep_until(self.hears_at)),
+            unanswered: Mutex::default(),
+            published: AtomicU64::new(0),
+            polls: self.polls.clone(),
+        }))
+    }
+
+    fn chance(&self) -> f64 {
+        0.5
+    }
+
+    fn reads(&self) -> Reads {
+        Reads::AtOnce
+    }
+
+    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
+        tokio::spawn(task)
+    }
+}
+
+impl Connected for Ear {
+    fn poll_next(&mut self, cx: &mut Waking<'_>) -> Poll<Signal> {
+        let polls = self.polls.fetch_add(1, Ordering::SeqCst);
+        // Simulated time stands still while somebody is busy, so a loop without end has to be ended here.
+        assert!(polls < MOST_POLLS, "the uplink looks again and again at nothing");
+        if let Some(signal) = self.said.lock().unwrap().pop_front() {
+            return Poll::Ready(signal);
+        }
+        let hears = tokio::time::Instant::now() < self.deaf_from || self.hears.as_mut().poll(cx).is_ready();
+        let oldest = if hears {
+            self.unanswered.lock().unwrap().pop_front()
+        } else {
+            None
+        };
+        oldest.map_or(Poll::Pending, |pkid| {
+            Poll::Ready(Signal::Acknowledged(pkid, Verdict::Taken))
+        })
+    }
+
+    fn publish(&self, _publication: Publication) -> Result<(), Stuck> {
+        let pkid = u16::try_from(self.published.fetch_add(1, Ordering::SeqCst) + 1).unwrap();
+        self.said.lock().unwrap().push_back(Signal::Sent(pkid));
+        self.unanswered.lock().unwrap().push_back(pkid);
+        Ok(())
+    }
+
+    fn subscribe(&self, _subscriptions: &[Subscription]) -> Result<(), Stuck> {
+        Ok(())
+    }
+
+    fn disconnect(&self) -> Result<(), Stuck> {
+        Ok(())
+    }
+}
+
+/// A connection of a minute needs a few hundred.
+const MOST_POLLS: u64 = 10_000;
+
+/// A stop during which nothing, or everything late, is acknowledged: whatever is due by its time while that is nobody's concern any more,
+/// the uplink doesn't turn over it. Hours of the broker, from the stop on.
+#[tokio::test(start_paused = true)]
+async fn a_stop_waits_quietly_whatever_would_be_due() {
+    for hears_after in [0, 1, 9_999, 10_001, 10_200, 14_000, 60_000] {
+        let connected = tokio::time::Instant::now();
+        let polls = Arc::new(AtomicU64::new(0));
+        let stops_at = connected + Duration::from_secs(2);
+        let deaf_from = stops_at - Duration::from_millis(500);
+        let broker = Deaf {
+            deaf_from,
+            hears_at: stops_at + Duration::from_millis(hears_after),
+            polls: polls.clone(),
+        };
+        let rig = Plan::new(Memory::with_events("j", 3), "mqtt://127.0.0.1:9").start_at(Arc::new(broker), None);
+        let change = |state: &tokio::sync::watch::Sender<TableState>| state.send_modify(|state| state.round_id += 1);
+        // Real time: a simulated one, as everywhere here.
+        tokio::time::sleep_until(deaf_from).await;
+        change(&rig.state);
+        // Real time: a simulated one.
+        tokio::time::sleep_until(stops_at).await;
+        let changes = async {
+            // A state is due, and the one before it is not acknowledged; so is a status, and there will be one more, the last.
+            change(&rig.state);
+            rig.fault.send_replace("the disk is full".to_owned());
+            // Real time: a simulated one.
+            tokio::time::sleep(Duration::from_secs(5)).await;
+            rig.fault.send_replace(String::new());
+        };
+        tokio::join!(rig.uplink.stop(), changes);
+        let took = stops_at.elapsed();
+        let polls = polls.load(Ordering::SeqCst);
+        println!("acknowledged after {hears_after} ms: stopped after {took:?}, {polls} polls");
+        assert!(polls < MOST_POLLS, "{hears_after}: it was busy all the time");
+        // The daemon itself waits for 15 s at most.
+        assert!(took <= Duration::from_secs(20), "{hears_after}: {took:?}");
     }
 }
 

@@ -35,7 +35,8 @@ const PEOPLES_INPUTS: usize = 16;
 /// Notices of the uplink that wait; it waits for room.
 const NOTICES: usize = 16;
 
-/// The floor gets what is left for at most this long at a stop; the uplink's own limits are shorter.
+/// The floor gets what is left for at most this long at a stop: ten seconds of delivery, five for the word that the table is away. A broker
+/// that then doesn't close the connection is left.
 const DRAIN: Duration = Duration::from_secs(15);
 
 /// A bug of our own ended the table.

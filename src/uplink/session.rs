@@ -498,8 +498,14 @@ impl<'a> Session<'a> {
     /// When to look again without anything happening.
     fn wake_at(&self, now: Instant) -> Option<Instant> {
         let stalls = (self.window.in_flight() > 0).then(|| self.progress_at + STALLED_AFTER);
-        let state = (self.state_dirty && self.window.has_room_for(Entry::State)).then_some(self.state_at);
-        let status = self.window.has_room_for(Entry::Status).then_some(self.status_at);
+        // A time that nothing heeds any more would be reached again and again.
+        let is_staying = self.farewell == Farewell::NotYet;
+        let state = (is_staying && self.state_dirty && self.window.has_room_for(Entry::State)).then_some(self.state_at);
+        let status = (is_staying && self.window.has_room_for(Entry::Status)).then_some(self.status_at);
+        let read_again = match self.farewell {
+            Farewell::NotYet | Farewell::Draining(_) => self.read_again_at,
+            Farewell::SayingOffline(_) | Farewell::Leaving(_) => None,
+        };
         let milestones = [STEADY_AFTER, UNDISPUTED_AFTER].into_iter();
         let since = self.keeper.online_since;
         let milestone = milestones
@@ -515,7 +521,7 @@ impl<'a> Session<'a> {
             status,
             milestone,
             farewell,
-            self.read_again_at,
+            read_again,
             self.keeper.say_at(),
         ]
         .into_iter()
