@@ -77,6 +77,9 @@ fn only(text: &str) -> Result<Only, String> {
         .map_err(|_| "numbers with commas between them, or \"none\"".to_owned())
 }
 
+/// A seed takes a fraction of a second, in a debug build and on a busy machine a few seconds.
+const ENDLESS: Duration = Duration::from_secs(180);
+
 /// What a run of many seeds adds up to.
 #[derive(Default)]
 struct Sum {
@@ -158,43 +161,67 @@ fn many(args: &Faults) -> Result<(), Failure> {
     let next = AtomicU64::new(args.from);
     let end = args.from.saturating_add(args.seeds);
     let began = Instant::now();
+    let under_way: Vec<Mutex<Option<(u64, Instant)>>> = (0..args.jobs.max(1)).map(|_| Mutex::new(None)).collect();
     std::thread::scope(|scope| {
-        for _ in 0..args.jobs.max(1) {
-            scope.spawn(|| {
+        for slot in &under_way {
+            let (next, sum) = (&next, &sum);
+            scope.spawn(move || {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed >= end || sum.enough.load(Ordering::Relaxed) {
                         return;
                     }
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some((seed, Instant::now()));
                     let again = seed - args.from < TWICE;
-                    live_through(seed, again, &sum);
+                    live_through(seed, again, sum);
+                    *slot.lock().unwrap_or_else(PoisonError::into_inner) = None;
                 }
             });
         }
-        if std::io::stderr().is_terminal() || args.seeds > 10_000 {
-            progress(&sum, args.seeds, began);
-        }
+        progress(&sum, args, began, &under_way);
     });
     report(args, &sum, began.elapsed())
 }
 
-/// Says how far it is until it is done.
-fn progress(sum: &Sum, seeds: u64, began: Instant) {
+/// Says how far it is until it is done, and minds seeds that never are.
+fn progress(sum: &Sum, args: &Faults, began: Instant, under_way: &[Mutex<Option<(u64, Instant)>>]) {
+    let tells = std::io::stderr().is_terminal() || args.seeds > 10_000;
     let mut said = Instant::now();
-    while sum.seeds.load(Ordering::Relaxed) < seeds && !sum.enough.load(Ordering::Relaxed) {
-        std::thread::sleep(Duration::from_millis(100));
+    while sum.seeds.load(Ordering::Relaxed) < args.seeds && !sum.enough.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(20));
         if said.elapsed() < PROGRESS_EVERY {
             continue;
         }
         said = Instant::now();
+        for slot in under_way {
+            let held = *slot.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Some((seed, since)) = held
+                && since.elapsed() > ENDLESS
+            {
+                stuck(seed);
+            }
+        }
         let done = sum.seeds.load(Ordering::Relaxed);
         let failed = sum.failed.lock().unwrap_or_else(PoisonError::into_inner).len();
         let rate = rate(done, began.elapsed());
-        let _ = writeln!(
-            std::io::stderr(),
-            "{done} of {seeds} seeds, {rate:.0} a second, {failed} failed"
-        );
+        if tells {
+            let _ = writeln!(
+                std::io::stderr(),
+                "{done} of {} seeds, {rate:.0} a second, {failed} failed",
+                args.seeds
+            );
+        }
     }
+}
+
+/// Virtual time stands still in it: something in the gateway turns without waiting for anything. Its thread can't be ended, so the program is.
+fn stuck(seed: u64) -> ! {
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: seed {seed} doesn't come to its end: something in it is busy without end, and no time passes. \
+         Look where: tablegate sim faults --seed {seed}"
+    );
+    std::process::exit(1)
 }
 
 fn live_through(seed: u64, again: bool, sum: &Sum) {
