@@ -67,9 +67,31 @@ fn the_unit_names_only_what_exists() {
     assert_eq!(values(&unit, "RuntimeDirectory"), ["tablegate"]);
     assert_eq!(example.control.socket.parent(), Some(Path::new("/run/tablegate")));
     // No page, program or file that nobody delivers.
-    assert!(values(&unit, "Documentation").is_empty(), "there is no manual page yet");
+    let pages: Vec<String> = values(&unit, "Documentation")
+        .iter()
+        .flat_map(|value| value.split(' ').map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    assert!(!pages.is_empty());
+    for page in pages {
+        let name = page.strip_prefix("man:").and_then(|page| page.strip_suffix("(1)")).unwrap();
+        let words: Vec<&str> = name.split('-').skip(1).collect();
+        let printed = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+            .arg("man")
+            .args(words)
+            .output()
+            .unwrap();
+        assert!(printed.status.success(), "{page}");
+    }
     let start = values(&unit, "ExecStart");
     assert_eq!(start, ["/usr/bin/tablegate run --config /etc/tablegate/TS-07.toml"]);
+    // The check before it keeps nobody from starting: what it refuses, the daemon refuses with a status that ends the restarts.
+    assert_eq!(
+        values(&unit, "ExecStartPre"),
+        [
+            "-+/usr/bin/systemd-tmpfiles --create --prefix=/var/lib/tablegate tablegate.conf",
+            "-/usr/bin/tablegate config check /etc/tablegate/TS-07.toml"
+        ]
+    );
     let words: Vec<&str> = start[0].split(' ').skip(1).collect();
     let run = Command::new(env!("CARGO_BIN_EXE_tablegate"))
         .args(&words[..2])
@@ -81,6 +103,26 @@ fn the_unit_names_only_what_exists() {
         Some(3),
         "the command line is understood, and the file is missed"
     );
+}
+
+/// A table whose secrets aren't there starts all the same and says what it misses, so their paths are relative: a missing absolute one
+/// stops the unit. Where the examples look is where the unit puts them.
+#[test]
+fn the_unit_gives_the_secrets_that_the_examples_ask_for_and_needs_none() {
+    let unit = read("systemd/tablegate@.service");
+    let mut given = BTreeSet::new();
+    for credential in values(&unit, "LoadCredential") {
+        let (id, file) = credential.split_once(':').unwrap();
+        assert_eq!(file, format!("tablegate.TS-07.{id}"), "found in /etc/credstore");
+        given.insert(format!("/run/credentials/tablegate@TS-07.service/{id}"));
+    }
+    let example = read("deploy/TS-07.toml");
+    let asked: BTreeSet<String> = example
+        .split('"')
+        .filter(|text| text.starts_with("/run/credentials/"))
+        .map(str::to_owned)
+        .collect();
+    assert_eq!(given, asked);
 }
 
 #[test]
