@@ -12,7 +12,7 @@
 
 mod daemon_support;
 
-use daemon_support::{PATIENCE, Scene, tablegate};
+use daemon_support::{PATIENCE, Scene, run, tablegate};
 use prost::Message;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -359,6 +359,8 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
             .any(|packet| packet.comment.contains("the link is up: serial DT-1"))
     );
 
+    replayed(&scene, &scene.path("recent.pcapng"), &recent).await;
+
     // A daemon that goes ends a capture, which says so.
     let file = scene.path("ended.pcapng");
     let child = begin(&scene, &[], &file).await;
@@ -371,4 +373,268 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("the capture ends here"), "{told}");
     assert_eq!(read(&file).interfaces.len(), 3);
+}
+
+/// A capture in words, and what a fresh table makes of it.
+async fn replayed(scene: &Scene, file: &Path, recent: &Pcapng) {
+    let path = file.to_str().unwrap();
+    let config = scene.config();
+    let told = run(&["replay", path, "--config", config.to_str().unwrap()]).await.ok();
+    for words in [
+        "table TS-07 at harbour",
+        "tumbler -> WELCOME: answers: tumbler, serial DT-1",
+        "terminal -> DATA",
+        "ENTER on 1 3 6",
+        "table: round 1: RESULT 1, 3, 6, Total 10",
+        "DAMAGED: the check fails",
+        "withheld: a dice reading",
+        "the note: the port was opened",
+        "it decided nothing, and nothing was written",
+    ] {
+        let words = words.trim_start_matches("the ");
+        assert!(told.contains(words), "{words:?} is not in {told}");
+    }
+    // Signs of life are shown only where the table decided something at that moment.
+    let lines: Vec<&str> = told.lines().collect();
+    for pair in lines.windows(2).filter(|pair| pair[0].contains(" PING: ")) {
+        assert!(pair[1].contains("table: "), "{pair:?}");
+    }
+    assert!(told.contains("signs of life, not shown"), "{told}");
+    // Without a configuration there are words alone.
+    let words = run(&["replay", path, "--all", "--json"]).await.ok();
+    let packets: Vec<serde_json::Value> = words.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(packets.len(), recent.packets.len());
+    assert!(packets.iter().all(|packet| packet["events"] == serde_json::json!([])));
+    assert!(
+        packets
+            .iter()
+            .any(|packet| packet["kind"] == "ping" && packet["from"] == "gateway")
+    );
+    // What the table of then decided of the round, the one of now decides too, at the same times.
+    let json = run(&["replay", path, "--json", "--config", config.to_str().unwrap()])
+        .await
+        .ok();
+    let decided: Vec<serde_json::Value> = json
+        .lines()
+        .flat_map(|line| {
+            serde_json::from_str::<serde_json::Value>(line).unwrap()["events"]
+                .as_array()
+                .unwrap()
+                .clone()
+        })
+        .collect();
+    let kinds_then: Vec<String> = scene
+        .events()
+        .iter()
+        .filter(|event| event.round_id == 1)
+        .map(|event| tablegate::cli::describe::kind(event.body.as_ref().unwrap()).to_owned())
+        .collect();
+    let kinds_now: Vec<String> = decided
+        .iter()
+        .filter(|event| event["round_id"] == 1)
+        .map(|event| event["kind"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(kinds_now, kinds_then);
+
+    // Damage is told with the packet's number, wherever it is.
+    let whole = std::fs::read(file).unwrap();
+    let damaged = scene.path("damaged.pcapng");
+    for (bytes, words) in [
+        (whole[..whole.len() / 2].to_vec(), "the file ends within packet"),
+        (whole[..100].to_vec(), "the file ends within packet 1"),
+        ([&whole[..whole.len() / 2 / 4 * 4], &[0xFF; 400]].concat(), "packet"),
+        (
+            b"no capture at all, but a text that is long enough to be read".to_vec(),
+            "is no pcapng file",
+        ),
+        (Vec::new(), "is no pcapng file"),
+    ] {
+        std::fs::write(&damaged, bytes).unwrap();
+        run(&["replay", damaged.to_str().unwrap()]).await.refused(1, words);
+    }
+    let nothing = scene.path("nothing.pcapng");
+    run(&["replay", nothing.to_str().unwrap()])
+        .await
+        .refused(1, "can't be read");
+}
+
+/// The dissector, as it is installed.
+const DISSECTOR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/deploy/wireshark/tablegate.lua");
+
+/// The messages as the protocol has them.
+const PROTO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/proto/tablegate/device/v1/link.proto");
+
+/// The entries of a Lua table of this name: number and name.
+fn lua_table(script: &str, name: &str) -> Vec<(u32, String)> {
+    let begin = format!("\n  {name} = {{");
+    let at = script
+        .find(&begin)
+        .unwrap_or_else(|| panic!("{name} is not in the dissector"));
+    let body = &script[at + begin.len()..];
+    let mut depth = 1;
+    let end = body.find(|letter| {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        depth == 0
+    });
+    let pieces = body[..end.unwrap()].split('[').skip(1);
+    pieces
+        .map(|piece| {
+            let (number, rest) = piece.split_once(']').unwrap();
+            (number.parse().unwrap(), rest.split('"').nth(1).unwrap().to_owned())
+        })
+        .collect()
+}
+
+/// What is added to the protocol is added to the dissector.
+#[test]
+fn the_dissector_knows_every_message_of_the_protocol() {
+    let script = std::fs::read_to_string(DISSECTOR).unwrap();
+    let proto = std::fs::read_to_string(PROTO).unwrap();
+    let mut current = None;
+    let mut compared = 0;
+    for line in proto.lines().map(str::trim) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match words.as_slice() {
+            ["message" | "enum", name, ..] => current = Some(((*name).to_owned(), lua_table(&script, name))),
+            ["reserved" | "oneof" | "syntax" | "package" | "//", ..] | [] => {}
+            [.., name, "=", number, _] | [name, "=", number] | [_, name, "=", number]
+                if number.ends_with(';') || line.contains(';') =>
+            {
+                let (message, known) = current.as_ref().unwrap();
+                let mut upper = String::new();
+                for (at, letter) in message.chars().enumerate() {
+                    if at > 0 && letter.is_uppercase() {
+                        upper.push('_');
+                    }
+                    upper.push(letter.to_ascii_uppercase());
+                }
+                let number: u32 = number.trim_end_matches(';').parse().unwrap();
+                let name = name.strip_prefix(&format!("{upper}_")).unwrap_or(name);
+                assert!(
+                    known.contains(&(number, name.to_owned())),
+                    "{message}: {name} = {number}: {known:?}"
+                );
+                compared += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(compared > 80, "{compared}");
+}
+
+/// Runs tshark over a capture: the lines that it prints.
+fn tshark(file: &Path, args: &[&str]) -> Vec<String> {
+    let program = std::env::var_os("TABLEGATE_TSHARK")
+        .expect("TABLEGATE_TSHARK must name tshark; tests/all installs it and sets that");
+    let output = std::process::Command::new(program)
+        .args(["-X", &format!("lua_script:{DISSECTOR}"), "-r"])
+        .arg(file)
+        .args(args)
+        .env("HOME", file.parent().unwrap())
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && !said.contains("Lua"), "{said}");
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// One field of every packet that a filter takes.
+fn values(file: &Path, filter: &str, field: &str) -> Vec<String> {
+    tshark(file, &["-Y", filter, "-T", "fields", "-e", field])
+}
+
+#[tokio::test]
+#[ignore = "needs tshark: tests/all runs it"]
+async fn tshark_reads_a_capture_with_our_dissector() {
+    let mut scene = Scene::new(NO_BROKER);
+    scene.start().await;
+    scene.open().await;
+    scene.dealer.play([1, 3, 6]).await.unwrap();
+    let loose = Faults {
+        flipped: 60,
+        noise: 40,
+        ..Faults::default()
+    };
+    scene.dealer.lamps.set_faults(loose).await;
+    scene.dealer.tumbler.set_faults(loose).await;
+    counted(&scene, "lamps", "crc_errors").await;
+    counted(&scene, "tumbler", "crc_errors").await;
+    let file = scene.path("recent.pcapng");
+    scene
+        .command(&["capture", "--recent", "--output", file.to_str().unwrap()])
+        .await
+        .ok();
+    let ours = read(&file);
+    let all = tshark(
+        &file,
+        &[
+            "-T",
+            "fields",
+            "-e",
+            "frame.interface_name",
+            "-e",
+            "frame.len",
+            "-e",
+            "frame.time_epoch",
+        ],
+    );
+    assert_eq!(all.len(), ours.packets.len());
+    for (line, packet) in all.iter().zip(&ours.packets) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        assert_eq!(fields[0], ours.interfaces[packet.interface].name);
+        assert_eq!(fields[1], packet.length.to_string());
+        let (seconds, micros) = (packet.unix_us / 1_000_000, packet.unix_us % 1_000_000);
+        assert_eq!(fields[2], format!("{seconds}.{micros:06}000"));
+    }
+    let entered = values(&file, "tlp.entry_pressed", "tlp.entry_pressed.shown");
+    assert!(entered.contains(&"1,3,6".to_owned()), "{entered:?}");
+    assert!(
+        values(
+            &file,
+            "tlp.readout.text == \"136\" || tlp.readout.text == \"OPN\"",
+            "tlp.seq"
+        )
+        .len()
+            > 1
+    );
+    for (device, serial) in [("tumbler", "DT-1"), ("terminal", "ET-1"), ("lamps", "LL-1")] {
+        let filter = format!("tlp.device_hello && frame.interface_name == \"{device}\"");
+        assert!(
+            values(&file, &filter, "tlp.device_hello.serial_number").contains(&serial.to_owned()),
+            "{device}"
+        );
+    }
+    let directions = values(&file, "tlp.kind == 4", "frame.packet_flags_direction");
+    assert!(
+        !directions.is_empty() && directions.iter().all(|way| way == "0x00000002"),
+        "{directions:?}"
+    );
+    // The dissector finds damaged exactly what the gateway found damaged.
+    let count = |wanted: &dyn Fn(&Packet) -> bool| ours.packets.iter().filter(|packet| wanted(packet)).count();
+    let bad = values(&file, "tlp.check.bad == 1", "frame.interface_name");
+    let is_bad = |packet: &Packet| packet.flags & 1 << 24 != 0 && !packet.bytes.is_empty();
+    assert!(!bad.is_empty() && bad.iter().all(|name| name == "lamps"), "{bad:?}");
+    assert_eq!(bad.len(), count(&is_bad));
+    let noise = values(&file, "tlp.noise", "tlp.noise");
+    let is_noise = |packet: &Packet| packet.flags >> 25 != 0 && !packet.bytes.is_empty();
+    assert_eq!(noise.len(), count(&is_noise));
+    let withheld = values(&file, "tlp.withheld", "tlp.withheld");
+    let is_withheld = |packet: &Packet| packet.comment.starts_with("withheld: ");
+    assert!(!withheld.is_empty(), "a tumbler's damaged frames are withheld");
+    assert_eq!(withheld.len(), count(&is_withheld));
+    assert!(values(&file, "_ws.malformed || _ws.lua.error", "frame.number").is_empty());
+    // What a person sees.
+    let list = tshark(&file, &[]).join("\n");
+    for words in [
+        "EntryPressed, shown 1 3 6",
+        "[check fails]",
+        "withheld: damaged",
+        "note: the port was opened",
+    ] {
+        assert!(list.contains(words), "{words}: {list}");
+    }
 }

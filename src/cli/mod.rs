@@ -24,6 +24,7 @@ pub mod progress;
 pub mod reading;
 pub mod recall;
 pub mod report;
+pub mod replay;
 pub mod round;
 pub mod rules;
 pub mod run;
@@ -63,6 +64,7 @@ enum Command {
     Devices(devices::Devices),
     Ports(ports::Ports),
     Capture(capture::Capture),
+    Replay(replay::Replay),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
@@ -135,6 +137,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Devices(args) => devices::run(&args),
         Command::Ports(args) => ports::run(&args),
         Command::Capture(args) => capture::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

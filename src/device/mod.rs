@@ -4,6 +4,7 @@
 mod back_off;
 mod digest;
 mod flood;
+mod follow;
 mod holder;
 mod identify;
 mod link;
@@ -29,6 +30,7 @@ use crate::wire::session::Age;
 
 pub use crate::wire::session::TumblerBuild;
 pub use digest::{DigestAnswer, DigestAsk};
+pub use follow::{Follower, Said};
 pub use holder::Holders;
 pub use identify::{ANSWERS_WITHIN, Answered, identify};
 pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};

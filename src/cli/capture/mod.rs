@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
+pub use writing::{NOTE, WITHHELD};
 use writing::{Tally, Writing};
 
 /// What goes over the devices' lines, both ways, to a file that Wireshark opens (pcapng). The daemon plays on.

@@ -1,0 +1,296 @@
+//! Reads a capture, packet by packet. The file may come from anywhere: what is damaged is told with the number of its packet, as Wireshark
+//! counts them, and nothing of it is trusted.
+
+use crate::cli::capture::pcapng::{Direction, USER0};
+use crate::time::Timestamp;
+use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
+use pcap_parser::{Block, OptionCode, PcapBlockOwned, PcapError, PcapNGOption, PcapNGReader};
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::{Path, PathBuf};
+
+/// A block at most: a packet of a serial line is far smaller, and Wireshark's own blocks stay below it.
+const MAX_BLOCK: usize = 1 << 20;
+
+/// Interfaces at most: a table has four devices, and files may be merged.
+const MAX_LINES: usize = 64;
+
+/// How a pcapng file begins, whatever its byte order.
+const SECTION: [u8; 4] = [0x0A, 0x0D, 0x0D, 0x0A];
+
+/// Why a capture can't be read further.
+#[derive(Debug, thiserror::Error)]
+pub enum CaptureError {
+    /// It can't be opened.
+    #[error("{} can't be read", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Another kind of file.
+    #[error("{} is no pcapng file", path.display())]
+    NotPcapng {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Packets of something else.
+    #[error("packet {packet} is none of a table's line: its link type is {link_type}, and ours is {USER0} (USER0)")]
+    OtherLinkType {
+        /// Its number, from 1.
+        packet: u64,
+        /// What it is.
+        link_type: i32,
+    },
+    /// It names a line that was not described.
+    #[error("packet {packet} is damaged: it belongs to interface {interface}, which the file doesn't describe")]
+    NoInterface {
+        /// Its number, from 1.
+        packet: u64,
+        /// The interface.
+        interface: u32,
+    },
+    /// The bytes are no block.
+    #[error("the file is damaged at packet {packet}: the bytes there are no pcapng block")]
+    Damaged {
+        /// The packet that should stand there, from 1.
+        packet: u64,
+    },
+    /// It ends in the middle of something.
+    #[error("the file ends within packet {packet}: it was cut, or the capture was not ended")]
+    Cut {
+        /// The packet that should stand there, from 1.
+        packet: u64,
+    },
+    /// Too many lines.
+    #[error("the file describes more than {MAX_LINES} interfaces")]
+    TooManyLines,
+}
+
+/// A line of the capture.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Line {
+    /// Its name: the device's word.
+    pub name: String,
+    /// What is said of it.
+    pub comment: String,
+    link_type: i32,
+    /// Units of its times in a second.
+    units: u64,
+}
+
+/// A packet.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// Its number, from 1, as Wireshark counts.
+    pub number: u64,
+    /// Its line.
+    pub line: usize,
+    /// When it was captured.
+    pub at: Timestamp,
+    /// Which way it went.
+    pub direction: Direction,
+    /// The bytes that were kept.
+    pub bytes: Vec<u8>,
+    /// How many there were.
+    pub length: u32,
+    /// What is said of it.
+    pub comment: String,
+}
+
+/// A capture that is read.
+pub struct Recording {
+    reader: PcapNGReader<Box<dyn Read + Send>>,
+    lines: Vec<Line>,
+    comment: String,
+    packets: u64,
+}
+
+impl std::fmt::Debug for Recording {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "a recording after packet {}", self.packets)
+    }
+}
+
+impl Recording {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// It can't be read, or is no pcapng.
+    pub fn open(path: &Path) -> Result<Recording, CaptureError> {
+        let unreadable = |source| CaptureError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let mut file = File::open(path).map_err(unreadable)?;
+        let mut magic = [0; 4];
+        let is_begun = file.read_exact(&mut magic).is_ok() && magic == SECTION;
+        file.rewind().map_err(unreadable)?;
+        Recording::of(Box::new(file)).map_err(|_| {
+            if is_begun {
+                CaptureError::Cut { packet: 1 }
+            } else {
+                CaptureError::NotPcapng { path: path.to_owned() }
+            }
+        })
+    }
+
+    fn of(file: Box<dyn Read + Send>) -> Result<Recording, PcapError<&'static [u8]>> {
+        Ok(Recording {
+            reader: PcapNGReader::new(MAX_BLOCK, file)?,
+            lines: Vec::new(),
+            comment: String::new(),
+            packets: 0,
+        })
+    }
+
+    /// The lines that were described so far.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
+    }
+
+    /// What the file says of itself, as far as it was read.
+    pub fn comment(&self) -> &str {
+        &self.comment
+    }
+
+    /// The next packet; `None` at the end.
+    ///
+    /// # Errors
+    /// What is wrong with the file; nothing can be read after it.
+    pub fn next(&mut self) -> Result<Option<Recorded>, CaptureError> {
+        let packet = self.packets + 1;
+        let mut is_filled = false;
+        loop {
+            let (used, found) = match self.reader.next() {
+                Ok((used, PcapBlockOwned::NG(block))) => {
+                    is_filled = false;
+                    (used, taken(&block))
+                }
+                Ok((used, PcapBlockOwned::Legacy(_) | PcapBlockOwned::LegacyHeader(_))) => (used, Taken::Other),
+                Err(PcapError::Eof) => return Ok(None),
+                Err(PcapError::Incomplete(_)) if is_filled => return Err(CaptureError::Cut { packet }),
+                Err(PcapError::Incomplete(_)) => {
+                    is_filled = true;
+                    if self.reader.refill().is_err() {
+                        return Err(CaptureError::Cut { packet });
+                    }
+                    continue;
+                }
+                Err(PcapError::UnexpectedEof) => return Err(CaptureError::Cut { packet }),
+                Err(
+                    PcapError::BufferTooSmall
+                    | PcapError::ReadError
+                    | PcapError::HeaderNotRecognized
+                    | PcapError::NomError(..)
+                    | PcapError::OwnedNomError(..),
+                ) => return Err(CaptureError::Damaged { packet }),
+            };
+            self.reader.consume(used);
+            match found {
+                Taken::Section(comment) => {
+                    self.comment = comment;
+                    self.lines.clear();
+                }
+                Taken::Line(_) if self.lines.len() >= MAX_LINES => return Err(CaptureError::TooManyLines),
+                Taken::Line(line) => self.lines.push(line),
+                Taken::Packet(raw) => {
+                    self.packets = packet;
+                    return self.packet(raw).map(Some);
+                }
+                Taken::Other => {}
+            }
+        }
+    }
+
+    fn packet(&self, raw: Raw) -> Result<Recorded, CaptureError> {
+        let number = self.packets;
+        let interface = raw.interface;
+        let line = usize::try_from(interface).unwrap_or(usize::MAX);
+        let Some(known) = self.lines.get(line) else {
+            return Err(CaptureError::NoInterface {
+                packet: number,
+                interface,
+            });
+        };
+        if known.link_type != i32::from(USER0) {
+            return Err(CaptureError::OtherLinkType {
+                packet: number,
+                link_type: known.link_type,
+            });
+        }
+        let micros = u128::from(raw.time) * 1_000_000 / u128::from(known.units.max(1));
+        Ok(Recorded {
+            number,
+            line,
+            at: Timestamp::from_unix_micros(i64::try_from(micros).unwrap_or(i64::MAX)),
+            direction: match raw.flags & 3 {
+                1 => Direction::Inbound,
+                2 => Direction::Outbound,
+                _ => Direction::None,
+            },
+            bytes: raw.bytes,
+            length: raw.length,
+            comment: raw.comment,
+        })
+    }
+}
+
+/// What was taken out of a block.
+enum Taken {
+    Section(String),
+    Line(Line),
+    Packet(Raw),
+    Other,
+}
+
+struct Raw {
+    interface: u32,
+    time: u64,
+    flags: u32,
+    bytes: Vec<u8>,
+    length: u32,
+    comment: String,
+}
+
+/// `epb_flags`, which the library has no name for.
+const FLAGS: OptionCode = OptionCode(2);
+
+#[expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "of the many blocks of the format three matter here"
+)]
+fn taken(block: &Block<'_>) -> Taken {
+    match block {
+        Block::SectionHeader(section) => Taken::Section(text(&section.options, OptionCode::Comment)),
+        Block::InterfaceDescription(interface) => Taken::Line(Line {
+            name: text(&interface.options, OptionCode::IfName),
+            comment: text(&interface.options, OptionCode::Comment),
+            link_type: interface.linktype.0,
+            units: interface.ts_resolution().unwrap_or(1_000_000),
+        }),
+        Block::EnhancedPacket(packet) => {
+            let flags = packet.options.iter().find(|option| option.code == FLAGS);
+            let flags = flags.and_then(|option| option.as_u32_le().ok()).unwrap_or(0);
+            Taken::Packet(Raw {
+                interface: packet.if_id,
+                time: u64::from(packet.ts_high) << 32 | u64::from(packet.ts_low),
+                flags,
+                bytes: packet.packet_data().to_vec(),
+                length: packet.origlen,
+                comment: text(&packet.options, OptionCode::Comment),
+            })
+        }
+        _ => Taken::Other,
+    }
+}
+
+/// An option's text without what would garble a terminal.
+fn text(options: &[PcapNGOption<'_>], code: OptionCode) -> String {
+    let found = options.iter().find(|option| option.code == code);
+    let bytes = found.and_then(|option| option.as_bytes().ok()).unwrap_or_default();
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    String::from_utf8_lossy(bytes).chars().map(clean).collect()
+}
