@@ -407,6 +407,45 @@ fn every_file_says_what_it_is_for() {
     );
 }
 
+/// What a Rust value looks like from inside is for those who write it: `:?` in what people read needs the word why.
+const WHY_QUOTED: &str = "// Quoted: ";
+
+/// Lines of `text` that print a value from inside, outside of its tests, and don't say why within the three lines above.
+fn printed_from_inside(text: &str) -> Vec<usize> {
+    let lines: Vec<&str> = text.split("#[cfg(test)]\nmod ").next().unwrap().lines().collect();
+    let says_why = |at: usize| {
+        lines[at.saturating_sub(3)..=at]
+            .iter()
+            .any(|line| line.contains(WHY_QUOTED))
+    };
+    let inside = |line: &str| line.contains(":?}") || line.contains(":#?}") || line.contains("dbg!(");
+    let wrong = lines
+        .iter()
+        .enumerate()
+        .filter(|(at, line)| !line.trim_start().starts_with("//") && inside(line) && !says_why(*at));
+    wrong.map(|(at, _)| at + 1).collect()
+}
+
+#[test]
+fn people_are_never_shown_a_value_from_inside() {
+    let mut paths = Vec::new();
+    sources(Path::new("src/cli"), &mut paths);
+    let mut wrong = Vec::new();
+    for path in paths.iter().filter(|path| !path.ends_with("tests.rs")) {
+        for line in printed_from_inside(&fs::read_to_string(path).unwrap()) {
+            wrong.push(format!(
+                "{}:{line}: write it in words, or say above why it is quoted so: {WHY_QUOTED}...",
+                path.display()
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert_eq!(printed_from_inside("a\nformat!(\"{x:?}\")\n"), [2]);
+    assert!(
+        printed_from_inside("// Quoted: as TOML.\nformat!(\"{x:?}\")\n#[cfg(test)]\nmod tests {\n{x:?}\n}").is_empty()
+    );
+}
+
 #[test]
 fn main_is_short() {
     let lines = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/main.rs"))

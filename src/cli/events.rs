@@ -354,7 +354,7 @@ fn run_show(show: &Show) -> Result<(), Failure> {
             show.seqno
         )));
     };
-    let json = event_json::event(&record.bytes).map_err(|error| Failure::failed(error.to_string()))?;
+    let json = as_json(record)?;
     if !show.json {
         print(&format!("{}\n", line(&decoded(record)?)))?;
     }
@@ -458,11 +458,13 @@ fn decoded(record: &Record) -> Result<Event, Failure> {
     decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))
 }
 
+fn as_json(record: &Record) -> Result<serde_json::Value, Failure> {
+    event_json::event(&record.bytes).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))
+}
+
 fn printed(record: &Record, event: &Event, json: bool) -> Result<Vec<u8>, Failure> {
     let mut text = if json {
-        event_json::event(&record.bytes)
-            .map_err(|error| Failure::failed(error.to_string()))?
-            .to_string()
+        as_json(record)?.to_string()
     } else {
         line(event)
     };
@@ -475,7 +477,7 @@ const CSV_HEADER: &str =
 
 /// A row as RFC 4180 has it. `body` is JSON.
 fn csv(record: &Record, event: &Event) -> Result<String, Failure> {
-    let json = event_json::event(&record.bytes).map_err(|error| Failure::failed(error.to_string()))?;
+    let json = as_json(record)?;
     let text = |key: &str| {
         json.get(key)
             .and_then(|value| value.as_str())

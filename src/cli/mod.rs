@@ -43,7 +43,9 @@ use clap::{Parser, Subcommand};
     "Examples:\n",
     "  tablegate demo                                     a whole table on this PC\n",
     "  tablegate run --config /etc/tablegate/TS-07.toml   the daemon of a table\n",
-    "  tablegate status --instance TS-07                  what that table does now",
+    "  tablegate status --instance TS-07                  what that table does now\n\n",
+    "Exit status: 0 done, 1 failed, 2 wrong usage, 3 configuration refused, 4 journal of a newer version. Output is coloured on a terminal \
+     only, and never with NO_COLOR in the environment.",
 ))]
 pub struct Cli {
     #[command(subcommand)]
