@@ -305,3 +305,93 @@ async fn who_may_not_ask_is_told_so_and_recorded() {
         assert_eq!((actor.name.as_str(), actor.login.as_str()), (name, ""));
     }
 }
+
+#[tokio::test]
+async fn the_socket_for_testing_takes_tests_and_nothing_else() {
+    let mut scene = Scene::new(NOWHERE);
+    scene.start().await;
+    scene.links_up().await;
+    let mut look = Client::connect(scene.path("t.sock")).await;
+    let tests = [
+        (json!({"enter_test": {}}), "done"),
+        (json!({"begin_test": {"device": "lamps"}}), "done"),
+        (json!({"test_lamp": {"bit": 3}}), "done"),
+        (json!({"say_test": {"part": "lamp_3", "seen": "failed"}}), "done"),
+        (json!({"end_test": {}}), "done"),
+        (json!({"begin_test": {"device": "terminal"}}), "done"),
+        (json!({"ask_test": {"part": "key_1"}}), "done"),
+        (json!({"end_test": {}}), "done"),
+        (json!({"spin_tumbler": {}}), "done"),
+        (json!({"ask_test": {"part": "elbow"}}), "wrong_use"),
+        (json!({"leave_test": {}}), "done"),
+        // Only in test mode, and only there.
+        (json!({"spin_tumbler": {}}), "refused"),
+        (json!({"begin_test": {"device": "lamps"}}), "refused"),
+    ];
+    let mut tried = std::collections::BTreeSet::new();
+    for (act, how) in &tests {
+        let (answered, what) = look.act(act).await;
+        assert_eq!(&answered, how, "{act}: {what}");
+        tried.extend(act.as_object().unwrap().keys().cloned());
+    }
+    let text = "x";
+    let others = [
+        json!({"begin_opening": {}}),
+        json!({"walk_lamps": {}}),
+        json!({"light_test_entry": {"faces": [1, 3, 6]}}),
+        json!({"record_check": {"check": "seal", "passed": true, "text": text}}),
+        json!({"complete_opening": {}}),
+        json!({"abandon_opening": {}}),
+        json!({"open_vouched": {}}),
+        json!({"close": {}}),
+        json!({"enter_result": {"faces": [1, 3, 6], "reason": text}}),
+        json!({"amend": {"faces": [1, 3, 6]}}),
+        json!({"void": {}}),
+        json!({"state_void_reason": {"reason": "a_not_flat"}}),
+        json!({"settle": {}}),
+        json!({"reopen": {}}),
+        json!({"resume": {}}),
+        json!({"withdraw_void": {}}),
+        json!({"record_incident": {"cause": "chip_place_unknown"}}),
+        json!({"lock": {"reason": text}}),
+        json!({"unlock": {"procedure": text}}),
+        json!({"accept_device": {"serial_number": text}}),
+        json!({"acknowledge_alert": {"alert": text}}),
+        json!({"light_test_outcome": {"outcome": "heads"}}),
+        json!({"offer": {"seat": 1}}),
+        json!({"spinner": {}}),
+        json!({"dealer_spins": {}}),
+        json!({"continues": {"side": "heads"}}),
+        json!({"no_more_bets": {}}),
+        json!({"spin": {"outcome": "heads"}}),
+        json!({"correct_outcome": {"outcome": "heads"}}),
+        json!({"invalid": {}}),
+        json!({"overrule": {"outcome": "heads"}}),
+        json!({"spinner_stops": {}}),
+        json!({"relieve": {}}),
+        json!({"off_table": {"dice": "one"}}),
+        json!({"new_set": {"from": "due"}}),
+        json!({"report_light": {"light": "heads_2", "seen": "failed"}}),
+    ];
+    for act in &others {
+        let (answered, what) = look.act(act).await;
+        let told = what["text"].as_str().unwrap_or_default();
+        assert!(
+            answered == "wrong_use" && told.contains("supervisors act through the other one"),
+            "{act}: {what}"
+        );
+        tried.extend(act.as_object().unwrap().keys().cloned());
+    }
+    // Every act there is was tried.
+    let (_, what) = look.act(&json!({"no_such_act": {}})).await;
+    let told = what["text"]
+        .as_str()
+        .unwrap()
+        .split("acts are ")
+        .nth(1)
+        .unwrap()
+        .to_owned();
+    let every: std::collections::BTreeSet<String> = told.split(", ").map(ToOwned::to_owned).collect();
+    assert_eq!(tried, every);
+    assert!(scene.terminate().await.success());
+}

@@ -1,9 +1,11 @@
 //! An event as a line that a person can follow: `events`, `recall`, the demo's subscriber and `floor watch` print the same.
 
 mod refusals;
+mod tried;
 mod two_up;
 mod words;
 
+pub use tried::{finding, part};
 pub use words::{actor, areas, code, device, device_kind, keys, moment, word};
 
 use super::event_json::hex;
@@ -68,6 +70,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::DeviceAccepted(_) => "device_accepted",
         Body::TumblerStarted(_) => "tumbler_started",
         Body::ActRefused(_) => "act_refused",
+        Body::TestRecorded(_) => "test_recorded",
         Body::OpeningStarted(_) => "opening_started",
         Body::OpeningAbandoned(_) => "opening_abandoned",
         Body::OpeningCheckRecorded(_) => "opening_check_recorded",
@@ -150,6 +153,7 @@ fn happened(body: &Body) -> String {
         Body::DeviceAccepted(accepted) => format!("device accepted with firmware {}", accepted.firmware),
         Body::TumblerStarted(_) => "tumbler started by the gateway".to_owned(),
         Body::ActRefused(refused) => refusals::act_refused(refused),
+        Body::TestRecorded(recorded) => tried::recorded(recorded),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
         Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
         Body::OpeningCheckRecorded(check) => opening_check(check),
@@ -316,7 +320,11 @@ fn opening_check(check: &OpeningCheckRecorded) -> String {
     let name = word(check.check().as_str_name(), "OPENING_CHECK_");
     let verdict = if check.passed { "passed" } else { "NOT PASSED" };
     let how = if check.vouched { ", vouched for" } else { "" };
-    format!("opening check {name} {verdict}{how}{}", also(&check.text))
+    let entry = match check.shown.as_slice() {
+        [] => String::new(),
+        shown => format!(", entry {}", keys(shown)),
+    };
+    format!("opening check {name}{entry} {verdict}{how}{}", also(&check.text))
 }
 
 fn table_unlocked(unlocked: &TableUnlocked) -> String {

@@ -32,6 +32,7 @@ pub mod signatures;
 #[cfg(feature = "sim")]
 pub mod sim;
 pub mod status;
+pub mod test;
 pub mod verify;
 
 use clap::{Parser, Subcommand};
@@ -67,6 +68,12 @@ enum Command {
     Ports(ports::Ports),
     Capture(capture::Capture),
     Replay(replay::Replay),
+    /// Try a device in test mode, guided: every lamp, every key, a spin. What was found is recorded and never becomes a result; lamps,
+    /// readout and table are afterwards as before.
+    #[command(
+        after_help = "Examples:\n  tablegate test lamps\n  tablegate test terminal --by ana\n  tablegate test all --yes\n\nIt needs the socket for looking and testing, and a table that is closed or between rounds. Exit status 0 when everything was tried and nothing was found, 1 otherwise."
+    )]
+    Test(test::Test),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
     Open(open::Open),
@@ -140,6 +147,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Ports(args) => ports::run(&args),
         Command::Capture(args) => capture::run(&args),
         Command::Replay(args) => replay::run(&args),
+        Command::Test(args) => test::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

@@ -5,7 +5,7 @@ use super::wording::complaint;
 use crate::gateway::{Captured, LineOf, Since, View};
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
 use crate::table::incident::IncidentCause;
-use crate::table::input::{OperatorAct, Side};
+use crate::table::input::{DeviceKind, OperatorAct, Part, Shown, Side, TestStep};
 use serde::{Deserialize, Serialize};
 
 /// What a client asks.
@@ -167,6 +167,24 @@ pub enum Act {
     },
     EnterTest {},
     LeaveTest {},
+    BeginTest {
+        device: TestedDevice,
+    },
+    TestLamp {
+        /// Its bit; none: every lamp is dark.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        bit: Option<u16>,
+    },
+    AskTest {
+        /// Such as `key_3`.
+        part: String,
+    },
+    SayTest {
+        /// Such as `lamp_16`, `other_lamps`, `readout_full`.
+        part: String,
+        seen: LightWord,
+    },
+    EndTest {},
     AcknowledgeAlert {
         alert: String,
     },
@@ -227,6 +245,28 @@ pub enum Check {
     Dice,
 }
 
+/// Devices that are tested.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "each is the DeviceKind of the same name")]
+pub enum TestedDevice {
+    Lamps,
+    Lights,
+    Terminal,
+    Tumbler,
+}
+
+impl From<TestedDevice> for DeviceKind {
+    fn from(device: TestedDevice) -> DeviceKind {
+        match device {
+            TestedDevice::Lamps => DeviceKind::LayoutLamps,
+            TestedDevice::Lights => DeviceKind::ResultLights,
+            TestedDevice::Terminal => DeviceKind::Terminal,
+            TestedDevice::Tumbler => DeviceKind::Tumbler,
+        }
+    }
+}
+
 /// Why something is no act.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ActError {
@@ -258,6 +298,14 @@ pub enum ActError {
     InvalidReason {
         /// What was given.
         code: String,
+    },
+    /// No device has such a part.
+    #[error(
+        "\"{part}\" is no part of a device that is tested; such as key_3, enter, bell, cover, lamp_16, readout_full"
+    )]
+    Part {
+        /// What was given.
+        part: String,
     },
     /// No incident that is known.
     #[error("\"{cause}\" is no incident that is known; the causes are {}", incidents())]
@@ -338,6 +386,16 @@ impl TryFrom<Act> for OperatorAct {
             },
             Act::EnterTest {} => OperatorAct::EnterTest,
             Act::LeaveTest {} => OperatorAct::LeaveTest,
+            Act::BeginTest { device } => OperatorAct::DeviceTest(TestStep::Begin { device: device.into() }),
+            Act::TestLamp { bit } => OperatorAct::DeviceTest(TestStep::Light { bit }),
+            Act::AskTest { part } => OperatorAct::DeviceTest(TestStep::Ask {
+                part: Part::from_name(&part).ok_or(ActError::Part { part })?,
+            }),
+            Act::SayTest { part, seen } => OperatorAct::DeviceTest(TestStep::Say {
+                what: Shown::from_name(&part).ok_or(ActError::Part { part })?,
+                seen: seen.into(),
+            }),
+            Act::EndTest {} => OperatorAct::DeviceTest(TestStep::End),
             Act::AcknowledgeAlert { alert } => OperatorAct::AcknowledgeAlert {
                 alert: sentence("the alert", alert)?,
             },
@@ -380,7 +438,14 @@ impl Act {
     #[must_use]
     pub fn is_test(&self) -> bool {
         match self {
-            Act::EnterTest {} | Act::LeaveTest {} | Act::SpinTumbler {} => true,
+            Act::EnterTest {}
+            | Act::LeaveTest {}
+            | Act::SpinTumbler {}
+            | Act::BeginTest { .. }
+            | Act::TestLamp { .. }
+            | Act::AskTest { .. }
+            | Act::SayTest { .. }
+            | Act::EndTest {} => true,
             Act::BeginOpening {}
             | Act::WalkLamps {}
             | Act::LightTestEntry { .. }

@@ -10,7 +10,7 @@ mod socket;
 mod two_up;
 mod wording;
 
-pub use message::{Act, ActError, Answer, Check, MAX_TEXT, Request, VOID_REASONS};
+pub use message::{Act, ActError, Answer, Check, MAX_TEXT, Request, TestedDevice, VOID_REASONS};
 pub use peer::{NameError, name_of};
 pub use server::{Control, serve};
 pub use socket::{BindError, ControlConfig};

@@ -42,7 +42,7 @@ pub use start::{Defect, Running, start, start_in};
 pub use store::{Answer, Events, Found, Fresh, Pending, Room, Shelf, Store, Verified};
 pub use two_up_round::TwoUpRound;
 pub use verify::{MAX_SEED, VerifyRefusal};
-pub use view::{CheckView, DeviceView, JournalView, LockView, StateView, TableView};
+pub use view::{CheckView, DeviceView, FindingView, JournalView, LockView, StateView, TableView, TestView};
 
 pub use crate::device::Kind as LineOf;
 use crate::device::{LinkReport, PortConfig};

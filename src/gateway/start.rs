@@ -449,6 +449,7 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         situation: Default::default(),
         rounds: Rounds::default(),
         checks: Vec::new(),
+        tests: Vec::new(),
         fault: None,
         approval_enforced: config.game.approval.is_enforced(),
         software: config.approval.view(&software(config, run)),

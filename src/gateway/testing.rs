@@ -109,6 +109,7 @@ pub(crate) fn view() -> TableView {
         situation: Default::default(),
         rounds: Rounds::default(),
         checks: Vec::new(),
+        tests: Vec::new(),
         fault: None,
         approval_enforced: false,
         software: Default::default(),

@@ -37,6 +37,9 @@ pub struct TableView {
     pub rounds: Rounds,
     /// What the newest opening has recorded, the newest record of each check.
     pub checks: Vec<CheckView>,
+    /// The newest test of each kind of device in this run, oldest first.
+    #[serde(default)]
+    pub tests: Vec<TestView>,
     /// Why the table can't play at all: the self-test failed, or nothing can be recorded.
     pub fault: Option<String>,
     /// A file of approved digests exists; without one nothing is held back.
@@ -111,6 +114,54 @@ pub struct CheckView {
     pub text: String,
 }
 
+/// What a test of a device in test mode has recorded.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TestView {
+    /// The event's number.
+    pub seqno: u64,
+    /// "lamps", "lights", "terminal", "tumbler".
+    pub of: String,
+    /// The device's serial number.
+    pub device: String,
+    /// Who tried it.
+    pub by: String,
+    /// Everything was tried, and nothing was found.
+    pub passed: bool,
+    /// It was broken off: the device went away, or who tried it.
+    pub interrupted: bool,
+    /// So many lamps, keys or parts were tried,
+    pub tried: u32,
+    /// of so many.
+    pub parts: u32,
+    /// A person has said what was seen.
+    pub watched: bool,
+    /// What was found.
+    pub findings: Vec<FindingView>,
+    /// Findings beyond those.
+    pub more_findings: u32,
+    /// Parts that were not tested.
+    pub not_tested: Vec<String>,
+}
+
+/// What was found at a part of a device.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct FindingView {
+    /// "dark", "lit", "said_dark", "not_followed", "no_answer", "bounced", "said_wrong", "did_not_spin", "did_not_rest", "fault",
+    /// "seal_broken".
+    pub fault: String,
+    /// "total_5", "key_3", "cover"; empty: a lamp that stands for nothing.
+    pub part: String,
+    /// A lamp's bit, a key's number, a fault's number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<u32>,
+    /// What was lit with it, or answered instead.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub other: String,
+    /// How often it bounced.
+    #[serde(default)]
+    pub times: u32,
+}
+
 /// One lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct LockView {
@@ -134,13 +185,17 @@ pub struct DeviceView {
 }
 
 impl TableView {
-    /// Takes in one event: rounds, and what an opening records.
+    /// Takes in one event: rounds, and what openings and tests record.
     pub(super) fn note(&mut self, event: &Event) {
         self.rounds.note(event);
         match &event.body {
             Some(Body::OpeningStarted(_)) => self.checks.clear(),
             Some(Body::OpeningCheckRecorded(recorded)) => {
                 let check = word(recorded.check().as_str_name(), "OPENING_CHECK_");
+                // One test entry of several is no check yet.
+                if !recorded.shown.is_empty() {
+                    return;
+                }
                 self.checks.retain(|known| known.check != check);
                 self.checks.push(CheckView {
                     check,
@@ -149,7 +204,47 @@ impl TableView {
                     text: recorded.text.clone(),
                 });
             }
+            Some(Body::TestRecorded(recorded)) => {
+                let test = TestView::of(event, recorded);
+                self.tests.retain(|known| known.of != test.of);
+                self.tests.push(test);
+            }
             Some(_) | None => {}
+        }
+    }
+}
+
+impl TestView {
+    fn of(event: &Event, recorded: &event::TestRecorded) -> Self {
+        let device = event.device.clone().unwrap_or_default();
+        let by = event.actor.clone().unwrap_or_default();
+        TestView {
+            seqno: event.seqno,
+            of: word(recorded.kind().as_str_name(), "TEST_KIND_"),
+            device: device.serial_number,
+            by: by.name,
+            passed: recorded.passed,
+            interrupted: recorded.interrupted,
+            tried: recorded.tried,
+            parts: recorded.parts,
+            watched: recorded.watched,
+            findings: recorded.findings.iter().map(FindingView::of).collect(),
+            more_findings: recorded.more_findings,
+            not_tested: recorded.not_tested.clone(),
+        }
+    }
+}
+
+impl FindingView {
+    /// In words.
+    #[must_use]
+    pub fn of(finding: &event::TestFinding) -> Self {
+        FindingView {
+            fault: word(finding.fault().as_str_name(), "TEST_FAULT_"),
+            part: finding.part.clone(),
+            number: finding.number,
+            other: finding.other.clone(),
+            times: finding.times,
         }
     }
 }

@@ -38,7 +38,7 @@ pub use dealer::{Answer, Dealer, Order, Pace, Played, Stuck};
 pub use engine::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
 pub use lamps::{Lamps, LampsSetup, LampsView, StuckAt};
 pub use line::{Faults, Garble};
-pub use terminal::{Terminal, TerminalSetup, TerminalView};
+pub use terminal::{Terminal, TerminalSetup, TerminalView, Wear};
 pub use tumbler::{CounterMemory, Reader, Spun, Tumbler, TumblerSetup, TumblerView};
 pub use two_up::{Incident, Outcome, People, Played as PlayedTwoUp, TwoUp, TwoUpDealer};
 

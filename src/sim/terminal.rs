@@ -8,6 +8,7 @@ use crate::wire::message::{
     Contact, ContactState, DeviceFault, DeviceKind, EntryPressed, FaultState, Key, KeyPressed, Level, Readout,
     TerminalStatus, from_device, to_device,
 };
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Duration;
 
@@ -57,6 +58,20 @@ impl TerminalSetup {
     }
 }
 
+/// How a key is worn.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wear {
+    /// It works.
+    None,
+    /// Pressed, nothing happens.
+    Dead,
+    /// One press comes twice, 8 ms apart.
+    Bounces,
+}
+
+/// The time between the two of a press that bounced.
+const BOUNCED: Duration = Duration::from_millis(8);
+
 /// A simulated terminal.
 pub type Terminal = Handle<Act, TerminalView>;
 
@@ -94,6 +109,7 @@ pub enum Act {
     Entry(u32),
     StaleKeys { count: u32, age: Duration },
     Flood { count: u32 },
+    Wear { key: u32, wear: Wear },
 }
 
 impl Terminal {
@@ -145,6 +161,11 @@ impl Terminal {
         self.own(Act::StaleKeys { count, age }).await;
     }
 
+    /// Wears a key out, or mends it.
+    pub async fn wear(&self, key: u32, wear: Wear) {
+        self.own(Act::Wear { key, wear }).await;
+    }
+
     /// Sends this many contact reports as fast as they are acknowledged.
     pub async fn flood(&self, count: u32) {
         self.own(Act::Flood { count }).await;
@@ -173,6 +194,7 @@ pub(super) struct TerminalModel {
     ignored: u64,
     bad_entry: bool,
     flood: u32,
+    worn: BTreeMap<u32, Wear>,
     chance: Chance,
 }
 
@@ -200,6 +222,7 @@ impl TerminalModel {
             ignored: 0,
             bad_entry: false,
             flood: 0,
+            worn: BTreeMap::new(),
             chance: Chance::new(1),
         }
     }
@@ -211,6 +234,10 @@ impl TerminalModel {
     fn press(&mut self, link: &mut Link<'_>, number: u32) {
         if self.is_locked(link) {
             self.ignored += 1;
+            return;
+        }
+        let wear = self.worn.get(&number).copied().unwrap_or(Wear::None);
+        if wear == Wear::Dead {
             return;
         }
         let key = i32::try_from(number).unwrap_or(0);
@@ -228,6 +255,9 @@ impl TerminalModel {
             self.end_text();
         }
         let entry = self.entry;
+        if wear == Wear::Bounces {
+            link.report_of(link.now - BOUNCED, from_device::Body::Key(KeyPressed { key, entry }));
+        }
         link.report(from_device::Body::Key(KeyPressed { key, entry }));
     }
 
@@ -381,6 +411,7 @@ impl Model for TerminalModel {
                 }
             }
             Act::Flood { count } => self.flood = count,
+            Act::Wear { key, wear } => drop(self.worn.insert(key, wear)),
         }
     }
 

@@ -166,6 +166,7 @@ fn checks_out(mode: &Mode) -> Vec<OpeningCheckRecorded> {
             passed: checked.passed,
             vouched: checked.vouched,
             text: checked.text.clone(),
+            shown: Vec::new(),
         })
         .collect()
 }
@@ -409,6 +410,7 @@ mod tests {
                 passed: true,
                 vouched: true,
                 text: "\u{e9}".repeat(200),
+                shown: Vec::new(),
             };
             fold(&mut opening, None, Body::OpeningCheckRecorded(recorded));
         }

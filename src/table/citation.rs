@@ -57,6 +57,7 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::TestModeLeft(_)
         | Body::AlertRaised(_)
         | Body::ActRefused(_)
+        | Body::TestRecorded(_)
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)

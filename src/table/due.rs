@@ -8,7 +8,7 @@ use crate::table::entry::Which;
 use crate::table::game::Family;
 use crate::table::seen::{Authority, Seen};
 use crate::table::state::State;
-use crate::table::{alert, entry, locks, opening, readout, refused_act};
+use crate::table::{alert, device_test, entry, locks, opening, readout, refused_act};
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -49,6 +49,7 @@ pub(crate) fn run<F: Family>(draft: &mut Draft<'_, F>) {
     locks::guard(draft);
     F::due(draft);
     opening::walk(draft);
+    device_test::due(draft);
     alert::follow(draft);
 }
 
@@ -61,6 +62,7 @@ pub(crate) fn next<F: Family>(look: &Look<'_, F>) -> Option<Uptime> {
         refused_act::counts_at(look),
         F::next(look),
         opening::walk_at(look),
+        device_test::judge_at(look),
         readout::next(look),
     ];
     at.into_iter().flatten().min().map(|at| at.max(look.seen.latest))

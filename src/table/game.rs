@@ -380,6 +380,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         | Body::IncidentRecorded(_)
         | Body::ThrowerOffered(_)
         | Body::ActRefused(_)
+        | Body::TestRecorded(_)
         | Body::EntryRejected(_) => {}
     }
 }

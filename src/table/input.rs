@@ -6,9 +6,11 @@ use crate::table::event::{self, DeviceOfflineReason};
 use crate::time::Uptime;
 
 mod operator;
+mod trial;
 mod two_up;
 
 pub use operator::{OperatorAct, Person, Role};
+pub use trial::{Part, Pattern, Shown, TestStep};
 pub use two_up::{DiceOff, LightSeen, Outcome, Replacement, Side, TwoUpKey};
 
 /// What a device is. Exactly one of each kind at a table.

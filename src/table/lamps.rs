@@ -62,6 +62,14 @@ impl Board {
         place.into_iter().flat_map(|place| self.bits_of(place)).collect()
     }
 
+    /// Every lamp, in the board's order, each once: what it stands for, and its bit.
+    pub(crate) fn lamps(&self) -> impl Iterator<Item = (&'static str, u16)> {
+        let mut known = std::collections::BTreeSet::new();
+        let all = self.ids.iter().zip(&self.bits);
+        all.flat_map(|(id, bits)| bits.iter().map(|bit| (*id, *bit)))
+            .filter(move |(_, bit)| known.insert(*bit))
+    }
+
     fn bits_of(&self, area: usize) -> impl Iterator<Item = u16> {
         self.bits.get(area).into_iter().flatten().copied()
     }
@@ -99,13 +107,25 @@ impl Board {
     }
 }
 
-fn is_lit(picture: &[u8], bit: u16) -> bool {
+/// The bit is set in the picture.
+pub(crate) fn is_lit(picture: &[u8], bit: u16) -> bool {
     picture
         .get(usize::from(bit / 8))
         .is_some_and(|byte| byte & (1 << (bit % 8)) != 0)
 }
 
-fn picture_of(bits: impl Iterator<Item = u16>) -> Vec<u8> {
+/// The bits that are set in the picture.
+pub(crate) fn bits_in(picture: &[u8]) -> impl Iterator<Item = u16> {
+    let bits = (0_u16..).zip(
+        picture
+            .iter()
+            .flat_map(|byte| (0..8).map(move |bit| byte & (1 << bit) != 0)),
+    );
+    bits.filter_map(|(bit, set)| set.then_some(bit))
+}
+
+/// The picture with these bits.
+pub(crate) fn picture_of(bits: impl Iterator<Item = u16>) -> Vec<u8> {
     let mut picture = Vec::new();
     for bit in bits {
         let place = usize::from(bit / 8);

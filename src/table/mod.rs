@@ -8,6 +8,7 @@ pub mod alert;
 mod approval;
 mod checkpoint;
 mod citation;
+mod device_test;
 mod devices;
 mod draft;
 mod due;
@@ -274,7 +275,8 @@ impl Table {
         let lit = match self.state.mode {
             Mode::Open(_) => F::lit(&look).into_owned(),
             Mode::Opening(_) => opening::picture(&look),
-            Mode::Closed | Mode::Test(_) => Vec::new(),
+            Mode::Test(_) => device_test::picture(&look),
+            Mode::Closed => Vec::new(),
         };
         Indicators {
             lamps: indicators::LampPicture { lit, blink: false },
@@ -327,8 +329,14 @@ fn take<F: Family>(draft: &mut Draft<'_, F>, input: &Input) {
     match input {
         Input::Started => restart::started(draft),
         Input::DeviceUp { identity, status } => devices::up(draft, identity, status),
-        Input::DeviceDown { kind, reason, text } => devices::down(draft, *kind, *reason, text),
-        Input::Tumbler { report, happened } => F::tumbler(draft, report, *happened),
+        Input::DeviceDown { kind, reason, text } => {
+            devices::down(draft, *kind, *reason, text);
+            device_test::device_down(draft, *kind);
+        }
+        Input::Tumbler { report, happened } => {
+            F::tumbler(draft, report, *happened);
+            device_test::tumbler(draft, report);
+        }
         Input::Terminal(report) => terminal::status(draft, report),
         Input::Key { stale: true, .. } | Input::Entry { stale: true, .. } => entry::stale(draft),
         Input::Key {
@@ -339,14 +347,22 @@ fn take<F: Family>(draft: &mut Draft<'_, F>, input: &Input) {
         } => {
             let at = pressed_at.map_or(draft.now, |at| at.min(draft.now));
             entry::key(draft, *key, *entry, at);
+            device_test::key(draft, *key, at);
         }
         Input::Entry {
             shown,
             entry,
-            pressed_at: _,
+            pressed_at,
             stale: false,
-        } => entry::enter(draft, shown, *entry),
-        Input::Contact(report) => terminal::contact(draft, report),
+        } => {
+            entry::enter(draft, shown, *entry);
+            device_test::enter(draft, pressed_at.map_or(draft.now, |at| at.min(draft.now)));
+        }
+        Input::Contact(report) => {
+            let before = terminal::closings(draft, report.contact);
+            terminal::contact(draft, report);
+            device_test::contact(draft, report, before);
+        }
         Input::Lamps(report) => lamps::report(draft, report),
         Input::LampsAcknowledged { lit } => lamps::acknowledged(draft, lit),
         Input::DeviceFault {

@@ -113,6 +113,7 @@ pub(crate) fn record<F: Family>(
         passed,
         vouched,
         text,
+        shown: Vec::new(),
     };
     draft.record(source, Body::OpeningCheckRecorded(recorded));
 }

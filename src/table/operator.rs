@@ -11,7 +11,7 @@ use crate::table::input::{Asker, OperatorAct, Person, Role};
 use crate::table::mode::Mode;
 use crate::table::rejection::Rejection;
 use crate::table::state::State;
-use crate::table::{incident, locks, opening, refused_act};
+use crate::table::{device_test, incident, locks, opening, refused_act};
 
 /// No rule of the game stands behind the refusal.
 const HOUSE: Citation = "";
@@ -43,7 +43,7 @@ fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) 
         Mode::Closed | Mode::Opening(_) | Mode::Open(_) => false,
     };
     let testing = match act {
-        OperatorAct::EnterTest | OperatorAct::LeaveTest => true,
+        OperatorAct::EnterTest | OperatorAct::LeaveTest | OperatorAct::DeviceTest(_) => true,
         OperatorAct::SpinTumbler => in_test,
         OperatorAct::BeginOpening
         | OperatorAct::WalkLamps
@@ -104,10 +104,15 @@ fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &Operator
         OperatorAct::AcceptDevice { serial_number } => locks::accept_device(draft, person, serial_number),
         OperatorAct::EnterTest => enter_test(draft, person),
         OperatorAct::LeaveTest => leave_test(draft, Source::person(person)),
+        OperatorAct::DeviceTest(step) => device_test::step(draft, person, step),
+        OperatorAct::SpinTumbler => {
+            let answer = F::act(draft, person, act)?;
+            device_test::spun(draft);
+            Ok(answer)
+        }
         OperatorAct::AcknowledgeAlert { alert } => acknowledge(draft, person, alert),
         OperatorAct::LightTestEntry { .. }
         | OperatorAct::LightTestOutcome { .. }
-        | OperatorAct::SpinTumbler
         | OperatorAct::EnterResult { .. }
         | OperatorAct::Amend { .. }
         | OperatorAct::Void { .. }
@@ -208,6 +213,7 @@ pub(crate) fn leave_test<F: Family>(draft: &mut Draft<'_, F>, source: Source) ->
         Mode::Test(_) => {}
         Mode::Closed | Mode::Opening(_) | Mode::Open(_) => return Err(refused("The table is not in test mode.")),
     }
+    device_test::left(draft);
     let base = draft.counters();
     draft.record(source, Body::TestModeLeft(TestModeLeft { base }));
     draft.base_taken();

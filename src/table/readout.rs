@@ -1,5 +1,6 @@
 //! What the terminal's readout should show: a refusal, what stands, or the keys. PURE.
 
+use crate::table::device_test;
 use crate::table::draft::Draft;
 use crate::table::due::Look;
 use crate::table::game::Family;
@@ -34,7 +35,10 @@ pub(crate) enum Standing {
 fn standing<F: Family>(look: &Look<'_, F>) -> Standing {
     match &look.state.mode {
         Mode::Closed => Standing::Code(rejection::CLOSED),
-        Mode::Test(_) => Standing::Code(rejection::TEST),
+        Mode::Test(_) => match device_test::readout(look) {
+            Some(text) => Standing::Numbers(text.into()),
+            None => Standing::Code(rejection::TEST),
+        },
         Mode::Opening(_) => Standing::Numbers(F::tested_text(look).unwrap_or_else(|| OPENING.into())),
         Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
         Mode::Open(_) => F::standing(look),

@@ -3,6 +3,7 @@
 //! Gone at a restart: devices are greeted anew, and what they say then counts as happening then.
 
 use crate::rules::citation::Citation;
+use crate::table::device_test::DeviceTest;
 use crate::table::event::{ActRefused, Actor, OpeningCheck};
 use crate::table::indicators::Readout;
 use crate::table::input::{
@@ -27,6 +28,8 @@ pub struct Seen {
     pub(crate) refused_acts: RefusedActs,
     pub(crate) stale: Option<Burst>,
     pub(crate) opening: OpeningSeen,
+    /// A device's test that runs in Test.
+    pub(crate) device_test: Option<Box<DeviceTest>>,
     /// The connection that Test or the opening belongs to.
     pub(crate) owner: Option<u64>,
     /// When this run of the table began: what lies before belongs to an earlier one.

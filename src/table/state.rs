@@ -252,6 +252,7 @@ impl State {
             | Body::IncidentRecorded(_)
             | Body::ThrowerOffered(_)
             | Body::ActRefused(_)
+            | Body::TestRecorded(_)
             | Body::EntryRejected(_) => {}
         }
     }
@@ -358,6 +359,10 @@ impl State {
     }
 
     fn check_recorded(&mut self, recorded: &OpeningCheckRecorded) {
+        // One test entry of several: the check is recorded when they are through.
+        if !recorded.shown.is_empty() {
+            return;
+        }
         if let Mode::Opening(opening) = &mut self.mode {
             let checked = Checked {
                 passed: recorded.passed,

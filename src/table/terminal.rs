@@ -68,7 +68,7 @@ pub(crate) fn status<F: Family>(draft: &mut Draft<'_, F>, report: &TerminalRepor
 }
 
 /// How often a contact has closed, as far as is known.
-fn closings<F: Family>(draft: &Draft<'_, F>, contact: Contact) -> u32 {
+pub(crate) fn closings<F: Family>(draft: &Draft<'_, F>, contact: Contact) -> u32 {
     let known = draft.seen.terminal.contacts.get(&contact);
     known.map_or(0, |known| known.closings)
 }

@@ -12,7 +12,7 @@ use super::event::{
 use super::incident::IncidentCause;
 use super::input::{
     Condition, Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, DeviceStatus, DiceReading, Flatness, Input,
-    Key, LampReport, Motion, OperatorAct, Person, Role, Seal, TerminalReport, TumblerReport,
+    Key, LampReport, Motion, OperatorAct, Person, Role, Seal, TerminalReport, TestStep, TumblerReport,
 };
 use super::tai_sai::phase::Phase;
 use super::{Approval, GameConfig, Table, TableConfig, TaiSaiConfig, draft};
@@ -507,6 +507,11 @@ fn acts() -> Vec<OperatorAct> {
         OperatorAct::EnterTest,
         OperatorAct::LeaveTest,
         OperatorAct::SpinTumbler,
+        OperatorAct::DeviceTest(TestStep::Begin {
+            device: DeviceKind::LayoutLamps,
+        }),
+        OperatorAct::DeviceTest(TestStep::Light { bit: Some(5) }),
+        OperatorAct::DeviceTest(TestStep::End),
         OperatorAct::Close,
         OperatorAct::BeginOpening,
         OperatorAct::WalkLamps,

@@ -1,5 +1,6 @@
 //! What can be looked at: the retained state, and what the table waits for. PURE. Readers decide nothing.
 
+use crate::table::device_test;
 use crate::table::due::{self, Look};
 use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, OpeningCheck, TableLockedKind, TableState};
 use crate::table::game::Family;
@@ -45,9 +46,85 @@ pub struct Situation {
     pub possible: Vec<Possible>,
     /// What happens by itself, and when.
     pub deadlines: Vec<DeadlineLine>,
+    /// In Test: the test of a device that runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_test: Option<DeviceTestView>,
     /// Two-up: who spins, and what was spun.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub two_up: Option<TwoUpView>,
+}
+
+/// A device's test in test mode, while it runs.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct DeviceTestView {
+    /// "lamps", "lights", "terminal", "tumbler".
+    pub of: String,
+    /// Of lamps or lights: each, in the order of the walk.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lamps: Vec<TestedLamp>,
+    /// Bits of lamps that were measured lit when they were to be dark.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub wrongly_lit: Vec<u16>,
+    /// Pictures that were commanded, all dark ones among them.
+    #[serde(default)]
+    pub pictures: u32,
+    /// The newest was compared with what is lit, or given up.
+    #[serde(default)]
+    pub judged: bool,
+    /// Of a terminal: its keys and contacts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<TestedPart>,
+    /// The part that is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
+    /// Presses and closings since the test began, bounces left out.
+    #[serde(default)]
+    pub pressed: u32,
+    /// The newest of them, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub presses: Vec<String>,
+    /// Of a tumbler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tumbler: Option<TestedTumbler>,
+}
+
+/// A lamp that is tested.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TestedLamp {
+    /// Its area, or the light it is: "total_5", "heads_2".
+    pub area: String,
+    /// Its bit.
+    pub bit: u16,
+    /// "untried", "waiting", "lit", "dark", "unproven" (the device repeats the command), "not_followed" (it did not take it).
+    pub found: String,
+    /// A person saw it dark.
+    pub said_dark: bool,
+}
+
+/// A part of a terminal that is tested.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TestedPart {
+    /// "key_3", "enter", "bell", "readout_full".
+    pub part: String,
+    /// How often it answered while it was asked for.
+    pub answered: u32,
+    /// How often one press came as several.
+    pub bounced: u32,
+}
+
+/// A tumbler that is tested.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct TestedTumbler {
+    /// It was started by command.
+    pub started: bool,
+    /// Spins since then.
+    pub spins: u32,
+    /// "at_rest", "spinning", "fault", "unknown".
+    pub motion: String,
+    /// "not_fitted", "unlifted", "lifted", "on_again".
+    pub cover: String,
+    /// "no_sensor", "intact", "broken".
+    pub seal: String,
 }
 
 /// A two-up game as a person sees it.
@@ -263,6 +340,7 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
             Mode::Opening(_) => look.game.checks().iter().map(check_name).collect(),
             Mode::Closed | Mode::Open(_) | Mode::Test(_) => Vec::new(),
         },
+        device_test: device_test::view(look),
         locks: state.locks.iter().map(lock_line).collect(),
         alerts: state
             .alerts

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part of it")]
 
+pub mod on_terminal;
+
 use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;

@@ -25,6 +25,7 @@ mod words;
 mod after_a_restart;
 mod any_input;
 mod any_order;
+mod device_tests;
 mod held_rounds;
 mod modes_and_locks;
 mod refusals;

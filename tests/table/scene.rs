@@ -12,7 +12,7 @@ use tablegate::table::event::{
     TableLockedKind, TableLockedReason, TableState,
 };
 use tablegate::table::indicators::{DeviceCommand, Indicators, Readout};
-use tablegate::table::input::{DeviceKind, Input, Motion, OperatorAct, Person, Role};
+use tablegate::table::input::{DeviceKind, Input, Motion, OperatorAct, Person, Role, TestStep};
 use tablegate::table::rejection::Rejection;
 use tablegate::table::{Approval, Decision, GameConfig, HousePolicy, SicBoConfig, Table, TableConfig, TaiSaiConfig};
 use tablegate::time::{Timestamp, Uptime};
@@ -193,7 +193,12 @@ pub fn names_the_person(person: &Person, act: &OperatorAct, decision: &Decision)
     }
     let changes_nothing = matches!(
         act,
-        OperatorAct::WalkLamps | OperatorAct::LightTestEntry { .. } | OperatorAct::LightTestOutcome { .. }
+        OperatorAct::WalkLamps
+            | OperatorAct::LightTestEntry { .. }
+            | OperatorAct::LightTestOutcome { .. }
+            | OperatorAct::DeviceTest(
+                TestStep::Begin { .. } | TestStep::Light { .. } | TestStep::Ask { .. } | TestStep::Say { .. }
+            )
     );
     // A refusal like the one before is only counted; something else may have become due in the same moment.
     let is_refusal = |fact: &Fact| matches!(fact.body, Body::ActRefused(_));

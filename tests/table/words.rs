@@ -57,6 +57,20 @@ fn details(body: &Body) -> Vec<String> {
             if b.passed { "passed" } else { "failed" }.into(),
             if b.vouched { "vouched" } else { "seen" }.into(),
         ],
+        Body::TestRecorded(b) => {
+            let mut words = vec![
+                short(b.kind().as_str_name(), "TEST_KIND_"),
+                if b.passed { "passed" } else { "not_passed" }.into(),
+                format!("tried:{}/{}", b.tried, b.parts),
+            ];
+            words.extend(flags(&[(b.interrupted, "interrupted"), (b.watched, "watched")]));
+            words.extend(b.findings.iter().map(|found| {
+                let fault = short(found.fault().as_str_name(), "TEST_FAULT_");
+                let number = found.number.map(|number| format!("/{number}")).unwrap_or_default();
+                format!("{fault}:{}{number}", found.part)
+            }));
+            words
+        }
         Body::TableLocked(b) => vec![
             short(b.reason().as_str_name(), "TABLE_LOCKED_REASON_"),
             short(b.kind().as_str_name(), "TABLE_LOCKED_KIND_"),

@@ -2,7 +2,7 @@
 
 use crate::sim::{
     CounterMemory, Faults, Garble, Hearing, Lamps, LampsView, LineView, Reader, Spun, StuckAt, Terminal, TerminalView,
-    Traffic, Tumbler, TumblerView,
+    Traffic, Tumbler, TumblerView, Wear,
 };
 use crate::wire::message::{Contact, Cover, DeviceKind, Flatness, Key, Level, Seal, Sensing};
 use std::collections::BTreeSet;
@@ -73,6 +73,7 @@ terminal
   enter | bell | no-spin       ENTER; the bell; the no-spin button
   key on|off | door open|closed
   lose KEY                     ENTER whose keys lack one
+  dead KEY | bounce KEY | sound KEY   a key that never answers; that comes twice; that works
   stale COUNT SECONDS          keys that were pressed long ago
   flood COUNT                  reports as fast as the line goes
 ";
@@ -155,6 +156,9 @@ async fn terminal_line(terminal: &Terminal, words: &[&str]) -> Result<(), String
         ["key", "off"] => terminal.turn(Contact::SupervisorKey, Level::Open).await,
         ["door", "open"] => terminal.turn(Contact::CabinetDoor, Level::Open).await,
         ["door", "closed"] => terminal.turn(Contact::CabinetDoor, Level::Closed).await,
+        ["dead", worn] => terminal.wear(key(worn)?, Wear::Dead).await,
+        ["bounce", worn] => terminal.wear(key(worn)?, Wear::Bounces).await,
+        ["sound", worn] => terminal.wear(key(worn)?, Wear::None).await,
         ["lose", lost] => terminal.enter_with_a_lost_key(key(lost)?).await,
         ["stale", count, seconds] => {
             let age = Duration::from_secs(number(seconds)?);

@@ -2,7 +2,7 @@
 
 use crate::table::event::{OpeningCheck, RoundVoidedReason, SpinInvalidatedReason};
 use crate::table::incident::IncidentCause;
-use crate::table::input::{DiceOff, LightSeen, Outcome, Replacement, Side};
+use crate::table::input::{DiceOff, LightSeen, Outcome, Replacement, Side, TestStep};
 
 /// A person who acts through a control socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -113,6 +113,8 @@ pub enum OperatorAct {
     EnterTest,
     /// Leave Test.
     LeaveTest,
+    /// A step of a device's test, in Test.
+    DeviceTest(TestStep),
     /// Acknowledge an alert.
     AcknowledgeAlert {
         /// Its name.
@@ -213,6 +215,7 @@ impl OperatorAct {
             OperatorAct::AcceptDevice { .. } => "accept_device",
             OperatorAct::EnterTest => "enter_test",
             OperatorAct::LeaveTest => "leave_test",
+            OperatorAct::DeviceTest(step) => step.word(),
             OperatorAct::AcknowledgeAlert { .. } => "acknowledge_alert",
             OperatorAct::LightTestOutcome { .. } => "light_test_outcome",
             OperatorAct::Offer { .. } => "offer",

@@ -32,6 +32,7 @@ pub(crate) fn cite(body: &Body, tumbler: Tumbler) -> &'static [Citation] {
         // Refused entries and acts are recorded with the rule of their refusal.
         Body::EntryRejected(_)
         | Body::ActRefused(_)
+        | Body::TestRecorded(_)
         // Opening, lamps, amendments: nothing at hand.
         | Body::OpeningStarted(_)
         | Body::OpeningAbandoned(_)

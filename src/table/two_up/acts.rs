@@ -84,6 +84,7 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         | OperatorAct::AcceptDevice { .. }
         | OperatorAct::EnterTest
         | OperatorAct::LeaveTest
+        | OperatorAct::DeviceTest(_)
         | OperatorAct::AcknowledgeAlert { .. } => not_here("tai-sai and sic-bo"),
     }
 }

@@ -58,6 +58,7 @@ macro_rules! other_facts {
             | Body::ResultEntered(_)
             | Body::EntryRejected(_)
             | Body::ActRefused(_)
+            | Body::TestRecorded(_)
             | Body::LayoutLit(_)
             | Body::ResultAmended(_)
             | Body::RoundHeld(_)

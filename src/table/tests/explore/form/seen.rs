@@ -79,6 +79,8 @@ impl Formed for Seen {
             refused_acts: _,
             stale,
             opening,
+            // None of these worlds tests a device.
+            device_test: _,
             owner,
             unfinished,
             latest: _,

@@ -1,0 +1,401 @@
+//! Tests of devices in test mode: what each finds, what is recorded of it, and that everything is afterwards as before.
+
+use crate::devices::bits_of;
+use crate::scene::{Scene, config, config_with, play, play_with, supervisor, technician};
+use tablegate::table::event::{Body, Mode, TestRecorded};
+use tablegate::table::input::{
+    Contact, Cover, DeviceKind, Input, Key, LightSeen, Motion, OperatorAct, Part, Pattern, Seal, Shown, TestStep,
+};
+
+const LAMPS: DeviceKind = DeviceKind::LayoutLamps;
+
+fn take(s: &mut Scene, step: TestStep) {
+    s.act_as(technician(), OperatorAct::DeviceTest(step));
+    s.expect_done();
+}
+
+fn begin(s: &mut Scene, device: DeviceKind) {
+    s.act_as(technician(), OperatorAct::EnterTest);
+    s.expect_done();
+    take(s, TestStep::Begin { device });
+    s.forget();
+}
+
+/// Every lamp alone, each until it is judged.
+fn walk(s: &mut Scene) {
+    for bit in [None].into_iter().chain((0..50).map(Some)) {
+        take(s, TestStep::Light { bit });
+        assert!(
+            bits_of(&s.lamps.commanded.lit).into_iter().eq(bit),
+            "{bit:?} alone is commanded"
+        );
+        s.wait(6000);
+        let test = s.table.situation().device_test.expect("it runs");
+        assert!(test.judged, "{bit:?} is judged");
+    }
+}
+
+/// The lamps' device sees what they show, and says so.
+fn look(s: &mut Scene) {
+    s.lamps.show();
+    let report = s.lamps.report();
+    s.feed(Input::Lamps(report));
+}
+
+fn say(s: &mut Scene, what: Shown, seen: LightSeen) {
+    take(s, TestStep::Say { what, seen });
+}
+
+fn recorded(s: &Scene) -> TestRecorded {
+    let tests = s.events.iter().filter_map(|r| match &r.event.body {
+        Some(Body::TestRecorded(test)) => Some(test.clone()),
+        _ => None,
+    });
+    tests.last().expect("a test was recorded")
+}
+
+#[test]
+fn lamps_that_follow_pass_and_the_layout_is_dark_again() {
+    play(|s| {
+        begin(s, LAMPS);
+        walk(s);
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded LAMPS passed tried:50/50 LAYOUT_LAMPS by:technician round:0"]);
+        s.expect_dark();
+        s.act_as(technician(), OperatorAct::LeaveTest);
+        assert_eq!(s.state().mode(), Mode::Open);
+        s.wait(10_000);
+        s.expect_events(&["TestModeLeft"]);
+        s.expect_phase("ready");
+    });
+}
+
+#[test]
+fn a_dead_lamp_and_one_that_always_burns_are_measured() {
+    play_with(config(), |s| {
+        s.lamps.dead = vec![16];
+        s.lamps.stuck = vec![30];
+        look(s);
+        begin(s, LAMPS);
+        walk(s);
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded LAMPS not_passed tried:50/50 DARK:total_5/16 LIT:pair_1_3/30"]);
+        assert_eq!(recorded(s).findings[1].other, "", "it burns when nothing is lit");
+    });
+}
+
+#[test]
+fn a_lamp_that_burns_with_another_is_named_with_it_and_one_that_the_board_knows_of_is_dead() {
+    play_with(config(), |s| {
+        begin(s, LAMPS);
+        s.lamps.stuck = vec![9];
+        s.lamps.failed = vec![0b1_0000];
+        take(s, TestStep::Light { bit: Some(3) });
+        s.wait(6000);
+        s.lamps.stuck.clear();
+        take(s, TestStep::Light { bit: Some(4) });
+        s.wait(6000);
+        take(s, TestStep::End);
+        let found: Vec<_> = recorded(s)
+            .findings
+            .iter()
+            .map(|found| {
+                (
+                    found.fault().as_str_name().to_owned(),
+                    found.number,
+                    found.other.clone(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("TEST_FAULT_DARK".to_owned(), Some(4), String::new()),
+                ("TEST_FAULT_LIT".to_owned(), Some(9), "triple_2".to_owned()),
+            ]
+        );
+        assert!(
+            recorded(s).tried == 2 && recorded(s).not_tested.len() == 20,
+            "the rest was not tested"
+        );
+    });
+}
+
+#[test]
+fn what_a_person_sees_counts_beside_what_is_measured() {
+    play_with(config(), |s| {
+        begin(s, LAMPS);
+        walk(s);
+        say(s, Shown::Lamp(7), LightSeen::Failed);
+        say(s, Shown::OtherLamps, LightSeen::Works);
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded LAMPS not_passed watched SAID_DARK:triple_6/7"]);
+    });
+}
+
+#[test]
+fn lamps_that_are_not_measured_are_tested_by_a_person_or_not_at_all() {
+    for watched in [false, true] {
+        play_with(config(), |s| {
+            s.lamps.measured = false;
+            look(s);
+            begin(s, LAMPS);
+            walk(s);
+            if watched {
+                say(s, Shown::OtherLamps, LightSeen::Works);
+            }
+            take(s, TestStep::End);
+            s.expect_events(&[match watched {
+                true => "TestRecorded LAMPS passed watched tried:50/50",
+                false => "TestRecorded LAMPS not_passed tried:0/50",
+            }]);
+        });
+    }
+}
+
+#[test]
+fn a_lamp_is_found_among_several_of_its_area() {
+    let config = config_with(|tai_sai| tai_sai.lamp_map[0] = vec![0, 60, 61]);
+    play_with(config, |s| {
+        s.lamps.dead = vec![61];
+        begin(s, LAMPS);
+        for bit in [None, Some(0), Some(60), Some(61)] {
+            take(s, TestStep::Light { bit });
+            s.wait(6000);
+        }
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded LAMPS not_passed tried:3/52 DARK:small/61"]);
+    });
+}
+
+#[test]
+fn a_test_ends_with_whoever_runs_it_with_its_device_and_with_the_daemon() {
+    let gone = Input::OperatorGone {
+        connection: technician().connection,
+    };
+    play(|s| {
+        begin(s, LAMPS);
+        take(s, TestStep::Light { bit: Some(5) });
+        s.wait(2000);
+        s.feed(gone);
+        s.expect_events(&[
+            "TestRecorded LAMPS not_passed interrupted tried:1/50 by:technician",
+            "TestModeLeft",
+        ]);
+        s.expect_dark();
+        assert_eq!(s.state().mode(), Mode::Open);
+    });
+    play(|s| {
+        begin(s, LAMPS);
+        take(s, TestStep::Light { bit: Some(5) });
+        s.wait(2000);
+        s.offline(LAMPS);
+        s.expect_events(&[
+            "DeviceOffline",
+            "TestRecorded LAMPS not_passed interrupted tried:1/50 by:technician",
+        ]);
+        s.act_as(technician(), OperatorAct::DeviceTest(TestStep::Light { bit: Some(6) }));
+        s.expect_refused();
+        s.online(LAMPS);
+        s.wait(2000);
+        s.expect_dark();
+    });
+    play(|s| {
+        begin(s, LAMPS);
+        take(s, TestStep::Light { bit: Some(5) });
+        s.wait(2000);
+        s.restart();
+        s.wait(2000);
+        s.expect_dark();
+        assert_eq!(s.state().mode(), Mode::Open);
+        assert!(
+            !s.events
+                .iter()
+                .any(|r| matches!(r.event.body, Some(Body::TestRecorded(_))))
+        );
+    });
+}
+
+#[test]
+fn nobody_tests_outside_test_mode_nor_in_anothers() {
+    play(|s| {
+        s.act_as(technician(), OperatorAct::DeviceTest(TestStep::Begin { device: LAMPS }));
+        s.expect_refused();
+        s.act_as(technician(), OperatorAct::EnterTest);
+        for device in [DeviceKind::LayoutLamps, DeviceKind::Terminal] {
+            s.act_as(supervisor(), OperatorAct::DeviceTest(TestStep::Begin { device }));
+            s.expect_refused();
+        }
+        let lights = TestStep::Begin {
+            device: DeviceKind::ResultLights,
+        };
+        s.act_as(technician(), OperatorAct::DeviceTest(lights));
+        s.expect_refused();
+        take(s, TestStep::Begin { device: LAMPS });
+        s.act_as(technician(), OperatorAct::DeviceTest(TestStep::Begin { device: LAMPS }));
+        s.expect_refused();
+        s.act_as(
+            technician(),
+            OperatorAct::DeviceTest(TestStep::Light { bit: Some(999) }),
+        );
+        s.expect_refused();
+    });
+}
+
+fn key(s: &mut Scene, number: u8, after_ms: u64) {
+    s.wait(after_ms);
+    let pressed_at = Some(s.uptime());
+    let entry = s.terminal.entry;
+    s.feed(Input::Key {
+        key: Key::Number(number),
+        entry,
+        pressed_at,
+        stale: false,
+    });
+}
+
+fn ask(s: &mut Scene, part: Part) {
+    take(s, TestStep::Ask { part });
+}
+
+#[test]
+fn every_key_and_contact_is_asked_for_and_one_that_bounces_or_never_answers_is_found() {
+    play(|s| {
+        begin(s, DeviceKind::Terminal);
+        for number in 1..=6 {
+            ask(s, Part::Key(Key::Number(number)));
+            match number {
+                // The wires of 2 and 3 are crossed, and whoever tests goes on.
+                3 => key(s, 2, 300),
+                // 20 ms apart: one press. 90 ms apart: two.
+                5 => {
+                    key(s, 5, 300);
+                    key(s, 5, 20);
+                }
+                6 => {
+                    key(s, 6, 300);
+                    key(s, 6, 90);
+                }
+                number => key(s, number, 300),
+            }
+        }
+        ask(s, Part::Enter);
+        s.enter();
+        ask(s, Part::Contact(Contact::Bell));
+        s.bell();
+        ask(s, Part::Contact(Contact::NoSpinButton));
+        s.no_spin();
+        ask(s, Part::Contact(Contact::SupervisorKey));
+        s.key_on();
+        s.key_off();
+        ask(s, Part::Contact(Contact::CabinetDoor));
+        ask(s, Part::Readout(Pattern::Full));
+        s.wait(100);
+        s.expect_readout("888");
+        say(s, Shown::Readout(Pattern::Full), LightSeen::Works);
+        ask(s, Part::Readout(Pattern::Blank));
+        s.wait(100);
+        s.expect_readout("   ");
+        say(s, Shown::Readout(Pattern::Blank), LightSeen::Failed);
+        take(s, TestStep::End);
+        s.expect_events(&[
+            "TestRecorded TERMINAL not_passed watched tried:13/13 NO_ANSWER:key_3/3 BOUNCED:key_5/5 \
+                           NO_ANSWER:cabinet_door SAID_WRONG:readout_blank",
+        ]);
+        let test = recorded(s);
+        assert_eq!((test.findings[0].other.as_str(), test.findings[1].times), ("key_2", 1));
+        assert_eq!(test.findings.len(), 4, "{:?}", test.findings);
+        s.wait(4000);
+        s.expect_readout("TST");
+        s.act_as(technician(), OperatorAct::LeaveTest);
+        // What was rung and pushed in the test belongs to no round.
+        s.reach_betting();
+        s.restart();
+        s.expect_phase("betting");
+        s.expect_not_held();
+    });
+}
+
+#[test]
+fn nothing_is_asked_where_nobody_is_there() {
+    play_with(config(), |s| {
+        begin(s, DeviceKind::Terminal);
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded TERMINAL not_passed tried:0/13"]);
+        assert_eq!(recorded(s).not_tested.len(), 13);
+    });
+}
+
+#[test]
+fn a_tumbler_spins_rests_and_has_its_cover_lifted() {
+    play(|s| {
+        begin(s, DeviceKind::Tumbler);
+        s.act_as(technician(), OperatorAct::SpinTumbler);
+        s.expect_events(&["TumblerStarted by:technician"]);
+        s.wait(2000);
+        ask(s, Part::Cover);
+        s.uncover();
+        s.cover();
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded TUMBLER passed tried:3/3"]);
+        s.act_as(technician(), OperatorAct::LeaveTest);
+        s.wait(10_000);
+        s.expect_phase("ready");
+    });
+}
+
+#[test]
+fn a_tumbler_that_does_not_spin_rest_or_notice_its_cover_is_found() {
+    type Course = fn(&mut Scene);
+    let fault: Course = |s| {
+        s.tumbler_changes(|tumbler| {
+            tumbler.motion = Motion::Fault;
+            tumbler.fault_code = 3;
+        });
+    };
+    let rows: [(&str, Course, u64, &str); 5] = [
+        (
+            "it does not spin",
+            |s| s.tumbler.wish.inhibit = true,
+            2000,
+            "DID_NOT_SPIN:spin",
+        ),
+        ("it does not rest", |_| {}, 100, "DID_NOT_REST:spin"),
+        ("it reports a fault", fault, 2000, "FAULT:spin/3"),
+        ("its cover is not noticed", |_| {}, 2000, "NO_ANSWER:cover"),
+        (
+            "its seal is broken",
+            |s| s.tumbler_changes(|tumbler| tumbler.seal = Seal::Broken),
+            2000,
+            "SEAL_BROKEN:seal",
+        ),
+    ];
+    for (name, broken, after_ms, finding) in rows {
+        println!("{name}");
+        play_with(config(), |s| {
+            begin(s, DeviceKind::Tumbler);
+            ask(s, Part::Cover);
+            broken(s);
+            s.act_as(technician(), OperatorAct::SpinTumbler);
+            s.wait(after_ms);
+            s.forget();
+            take(s, TestStep::End);
+            s.expect_events(&[&format!("TestRecorded TUMBLER not_passed {finding}")]);
+        });
+    }
+}
+
+#[test]
+fn a_tumbler_without_a_contact_for_its_cover_is_not_asked_for_it() {
+    play_with(config(), |s| {
+        s.tumbler_changes(|tumbler| tumbler.cover = Cover::Unknown);
+        begin(s, DeviceKind::Tumbler);
+        let cover = TestStep::Ask { part: Part::Cover };
+        s.act_as(technician(), OperatorAct::DeviceTest(cover));
+        s.expect_refused();
+        s.forget();
+        take(s, TestStep::End);
+        s.expect_events(&["TestRecorded TUMBLER not_passed tried:1/2"]);
+        assert_eq!(recorded(s).not_tested, ["spin"]);
+    });
+}
