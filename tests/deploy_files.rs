@@ -73,7 +73,10 @@ fn the_unit_names_only_what_exists() {
         .collect();
     assert!(!pages.is_empty());
     for page in pages {
-        let name = page.strip_prefix("man:").and_then(|page| page.strip_suffix("(1)")).unwrap();
+        let name = page
+            .strip_prefix("man:")
+            .and_then(|page| page.strip_suffix("(1)"))
+            .unwrap();
         let words: Vec<&str> = name.split('-').skip(1).collect();
         let printed = Command::new(env!("CARGO_BIN_EXE_tablegate"))
             .arg("man")

@@ -135,20 +135,15 @@ impl Bench {
     pub(super) async fn begin(&mut self, device: TestedDevice) -> Result<Result<(), String>, Failure> {
         self.before = self.look().await?.table.journal.seqno;
         self.pictures = 0;
-        match self.ask_for(Act::BeginTest { device }).await? {
-            Answer::Refused { text, .. } => Ok(Err(text)),
-            answer @ (Answer::Done { .. }
-            | Answer::View(_)
-            | Answer::Verified { .. }
-            | Answer::Failed { .. }
-            | Answer::WrongUse { .. }) => {
-                done(answer)?;
-                let before = self.before;
-                self.shown(|view| view.table.situation.device_test.is_some() || ended(view, device, before).is_some())
-                    .await?;
-                Ok(Ok(()))
-            }
+        let answer = self.ask_for(Act::BeginTest { device }).await?;
+        if let Answer::Refused { text, .. } = answer {
+            return Ok(Err(text));
         }
+        done(answer)?;
+        let before = self.before;
+        self.shown(|view| view.table.situation.device_test.is_some() || ended(view, device, before).is_some())
+            .await?;
+        Ok(Ok(()))
     }
 
     /// Ends it, unless its device's going away has ended it; what was recorded.
