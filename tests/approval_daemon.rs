@@ -180,7 +180,7 @@ async fn what_differs_from_what_was_approved_freezes_and_an_unknown_device_waits
     let view = again(&mut scene, &[]).await;
     assert_eq!(locks(&view), ["hold_next device_not_approved"]);
     let text = alert(&view, "device_not_approved");
-    assert!(text.contains("lamps with serial number LL-2"), "{text}");
+    assert!(text.contains("Device LL-2 (lamps) is not approved"), "{text}");
     approve(&scene, &["--check"])
         .await
         .refused(1, "not approved: lamps LL-2");

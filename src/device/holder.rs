@@ -58,7 +58,12 @@ const MODEM_MANAGER_HINT: &str =
 
 impl fmt::Display for Holders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seen = if self.open.is_empty() { &self.makers } else { &self.open };
+        // Whoever made a pty keeps nobody from it; two names of the configuration that lead to one port do.
+        let seen = if self.open.is_empty() && !self.ourselves {
+            &self.makers
+        } else {
+            &self.open
+        };
         match seen.split_first() {
             Some((first, rest)) => {
                 write!(f, "{first}")?;
@@ -70,7 +75,11 @@ impl fmt::Display for Holders {
                 }
                 Ok(())
             }
-            None if self.ourselves => write!(f, "this process itself (pid {})", std::process::id()),
+            None if self.ourselves => write!(
+                f,
+                "this process itself (pid {}), as another of its devices",
+                std::process::id()
+            ),
             None => {
                 f.write_str("a process that this user may not see (`fuser -v` as root names it)")?;
                 match &self.modem_manager {

@@ -410,10 +410,10 @@ impl Link {
             return;
         }
         let mut text = self.trouble.clone();
-        for oddity in oddities {
+        for said in oddities.iter().filter_map(|oddity| self.describe_beside(oddity)) {
             let between = if text.is_empty() { "" } else { "; " };
             // Writing to a String can't fail.
-            let _ = write!(text, "{between}{}", self.describe_beside(oddity));
+            let _ = write!(text, "{between}{said}");
         }
         self.shown = Shown {
             state,

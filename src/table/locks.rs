@@ -341,9 +341,9 @@ fn unapproved_text(approval: &Approval, waiting: &[&DeviceIdentity]) -> String {
             device.serial_number
         ),
         [device] => format!(
-            "The {} with serial number {} is not approved: accept it (`tablegate accept-device {}`), or replace it.",
-            opening::device_name(device.kind),
+            "Device {} ({}) is not approved: accept it (`tablegate accept-device {}`), or replace it.",
             device.serial_number,
+            opening::device_name(device.kind),
             device.serial_number
         ),
         several => {

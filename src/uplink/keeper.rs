@@ -327,7 +327,7 @@ impl Keeper {
                 self.alarms.raise(
                     Condition::TakenOver,
                     format!(
-                        "another client connects to {} as {}",
+                        "a second gateway uses this table's name: another client connects to {} as {}",
                         self.report.broker, self.config.client_id
                     ),
                 );
@@ -421,7 +421,7 @@ impl Keeper {
     /// Somebody else says that he is this table.
     pub(super) fn foreign_status(&mut self, connection: u64) {
         let text = format!(
-            "{}: a status of connection {connection}, which is not this gateway's",
+            "a second gateway uses this table's name: {} has a status of its connection {connection}",
             self.topics.status
         );
         self.alarms.raise(Condition::TakenOver, text);

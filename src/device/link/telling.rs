@@ -163,17 +163,10 @@ impl Link {
             .map_err(|_| Stopped)
     }
 
-    /// The same beside the reason why the link is down: of a silent device that asks the same questions already.
-    pub(super) fn describe_beside(&self, oddity: &Oddity) -> String {
-        match (oddity, self.told) {
-            (Oddity::NoValidFrame, Told::Down(DeviceOfflineReason::Silent)) => format!(
-                "no valid frame in {} bytes",
-                self.host.counters().seen.bytes_since_frame
-            ),
-            (Oddity::NoValidFrame | Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated, _) => {
-                self.describe(oddity)
-            }
-        }
+    /// The same beside the reason why the link is down; `None`: that says it already.
+    pub(super) fn describe_beside(&self, oddity: &Oddity) -> Option<String> {
+        let is_said = *oddity == Oddity::NoValidFrame && self.trouble.ends_with(&self.garbage_means());
+        (!is_said).then(|| self.describe(oddity))
     }
 
     /// Tells the table that the device is down, waiting for room; the port is closed or silent, so nothing else is kept waiting.
