@@ -356,6 +356,16 @@ fn unapproved_text(approval: &Approval, waiting: &[&DeviceIdentity]) -> String {
     }
 }
 
+/// The text names this serial number, and not one that only contains it.
+fn names(text: &str, serial_number: &str) -> bool {
+    let goes_on = |of: Option<char>| of.is_some_and(|of| of.is_alphanumeric() || of == '-' || of == '_');
+    text.match_indices(serial_number).any(|(at, found)| {
+        let before = text.get(..at).and_then(|before| before.chars().next_back());
+        let after = text.get(at + found.len()..).and_then(|after| after.chars().next());
+        !goes_on(before) && !goes_on(after)
+    })
+}
+
 fn reads_under_cover<F: Family>(draft: &Draft<'_, F>) -> bool {
     let known = draft.state.devices.get(&DeviceKind::Tumbler);
     known.is_some_and(|known| !draft.state.accepted_readers.contains(&known.serial_number))
@@ -381,13 +391,18 @@ pub(crate) fn check_approval<F: Family>(draft: &mut Draft<'_, F>, kind: DeviceKi
     if !waiting.iter().any(|device| device.kind == kind) {
         return;
     }
+    // After a restart devices come back one after the other: what has been told of all of them isn't told anew of each.
+    let standing = draft.state.standing(alert::Name::DeviceNotApproved);
+    let is_told = standing.is_some_and(|alert| waiting.iter().all(|device| names(&alert.text, &device.serial_number)));
     let text = unapproved_text(&draft.table.approval, &waiting);
     let source = draft.device_itself(kind);
     let reason = TableLockedReason::DeviceNotApproved;
     // Others may wait later, and this one be accepted: the alert is told anew then, the lock isn't.
     let names_them = "the alert device_not_approved names each";
     lock(draft, source, reason, TableLockedKind::HoldNext, names_them);
-    alert::raise_anew(draft, alert::Name::DeviceNotApproved, text);
+    if !is_told {
+        alert::raise_anew(draft, alert::Name::DeviceNotApproved, text);
+    }
 }
 
 /// The frame layer dropped a dice reading made under the cover. At a table without a tumbler nothing can have read.

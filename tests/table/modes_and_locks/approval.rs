@@ -219,6 +219,31 @@ fn every_device_that_waits_is_named_and_each_is_accepted_by_itself() {
 }
 
 #[test]
+fn a_restart_tells_nothing_anew_of_devices_that_wait() {
+    let mut config = config();
+    config.approval = approved(&DEVICES[1..2]);
+    play_with(config, |s| {
+        let times = told(s, "device_not_approved").len();
+        let alert = "device_not_approved".to_owned();
+        s.operator(OperatorAct::AcknowledgeAlert { alert });
+        s.expect_done();
+        for _ in 0..2 {
+            s.restart();
+            s.expect_locks(&[NOT_APPROVED]);
+            let texts = told(s, "device_not_approved");
+            assert_eq!(texts.len(), times, "acknowledged, and nothing is new: {texts:?}");
+        }
+        // Another one is.
+        s.restart_while(|s| s.config.approval = approved(&[]));
+        let texts = told(s, "device_not_approved");
+        assert!(
+            texts.len() > times && texts.last().unwrap().contains("E-0007"),
+            "{texts:?}"
+        );
+    });
+}
+
+#[test]
 fn an_approval_that_approves_nothing_and_can_not_be_read_holds_both_ways() {
     let mut config = config();
     config.approval = Approval::Enforced {
