@@ -340,6 +340,7 @@ async fn the_socket_for_testing_takes_tests_and_nothing_else() {
         json!({"walk_lamps": {}}),
         json!({"light_test_entry": {"faces": [1, 3, 6]}}),
         json!({"record_check": {"check": "seal", "passed": true, "text": text}}),
+        json!({"record_entry": {"passed": true, "text": text}}),
         json!({"complete_opening": {}}),
         json!({"abandon_opening": {}}),
         json!({"open_vouched": {}}),

@@ -23,8 +23,8 @@ pub mod ports;
 pub mod progress;
 pub mod reading;
 pub mod recall;
-pub mod report;
 pub mod replay;
+pub mod report;
 pub mod round;
 pub mod rules;
 pub mod run;
@@ -75,7 +75,9 @@ enum Command {
     )]
     Test(test::Test),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
-    #[command(after_help = "Examples:\n  tablegate open\n  tablegate open --yes --by ana")]
+    #[command(
+        after_help = "Examples:\n  tablegate open\n  tablegate open --commissioning\n  tablegate open --yes --by ana"
+    )]
     Open(open::Open),
     /// Close the table: between rounds, or before "no more bets" (the round is abandoned, bets go back). In two-up: between games, or
     /// before the game's first "no more bets"; later the spinner's wager has to be decided first.

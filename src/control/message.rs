@@ -127,6 +127,10 @@ pub enum Act {
         passed: bool,
         text: String,
     },
+    RecordEntry {
+        passed: bool,
+        text: String,
+    },
     CompleteOpening {},
     AbandonOpening {},
     OpenVouched {},
@@ -352,6 +356,10 @@ impl TryFrom<Act> for OperatorAct {
                 passed,
                 text: sentence("what was seen", text)?,
             },
+            Act::RecordEntry { passed, text } => OperatorAct::RecordTestEntry {
+                passed,
+                text: sentence("what was seen", text)?,
+            },
             Act::CompleteOpening {} => OperatorAct::CompleteOpening,
             Act::AbandonOpening {} => OperatorAct::AbandonOpening,
             Act::OpenVouched {} => OperatorAct::OpenVouched,
@@ -450,6 +458,7 @@ impl Act {
             | Act::WalkLamps {}
             | Act::LightTestEntry { .. }
             | Act::RecordCheck { .. }
+            | Act::RecordEntry { .. }
             | Act::CompleteOpening {}
             | Act::AbandonOpening {}
             | Act::OpenVouched {}
@@ -566,6 +575,7 @@ mod tests {
         let fields = [
             ("light_test_entry", r#"{"faces":[1,3,6]}"#),
             ("record_check", r#"{"check":"seal","passed":true,"text":"whole"}"#),
+            ("record_entry", r#"{"passed":true,"text":"as it must be"}"#),
             ("enter_result", r#"{"faces":[1,3,6],"reason":"terminal away"}"#),
             ("amend", r#"{"faces":[1,3,6]}"#),
             ("state_void_reason", r#"{"reason":"a_not_flat"}"#),

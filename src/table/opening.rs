@@ -209,6 +209,29 @@ pub(crate) fn record_check<F: Family>(
     Ok(format!("Recorded: {} has passed.", name(check)))
 }
 
+/// A person's word for the test entry that is shown.
+pub(crate) fn record_entry<F: Family>(draft: &mut Draft<'_, F>, person: &Person, passed: bool, text: &str) -> Answer {
+    opening(draft)?;
+    let seen = &draft.seen.opening;
+    let faces = seen.test_faces.map(|faces| faces.map(u32::from).to_vec());
+    let outcome = seen.test_outcome.map(|outcome| vec![outcome.key().number()]);
+    let Some(shown) = faces.or(outcome) else {
+        return Err(Rejection::command(
+            "No test entry is shown: make it on the terminal first, or have it lit.",
+            RULE,
+        ));
+    };
+    let recorded = OpeningCheckRecorded {
+        check: OpeningCheck::TestEntries as i32,
+        passed,
+        vouched: true,
+        text: text.into(),
+        shown,
+    };
+    draft.record(Source::person(person), Body::OpeningCheckRecorded(recorded));
+    Ok("Recorded.".into())
+}
+
 /// Opens, when every check has passed.
 pub(crate) fn complete<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> Answer {
     let checks = &opening(draft)?.checks;

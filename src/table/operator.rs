@@ -64,6 +64,7 @@ fn allowed<F: Family>(draft: &Draft<'_, F>, person: &Person, act: &OperatorAct) 
         | OperatorAct::NewSet { .. }
         | OperatorAct::ReportLight { .. }
         | OperatorAct::RecordCheck { .. }
+        | OperatorAct::RecordTestEntry { .. }
         | OperatorAct::CompleteOpening
         | OperatorAct::AbandonOpening
         | OperatorAct::OpenVouched
@@ -94,6 +95,7 @@ fn dispatch<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &Operator
         OperatorAct::BeginOpening => opening::begin(draft, person),
         OperatorAct::WalkLamps => opening::walk_lamps(draft),
         OperatorAct::RecordCheck { check, passed, text } => opening::record_check(draft, person, *check, *passed, text),
+        OperatorAct::RecordTestEntry { passed, text } => opening::record_entry(draft, person, *passed, text),
         OperatorAct::CompleteOpening => opening::complete(draft, person),
         OperatorAct::AbandonOpening => opening::abandon(draft, Source::person(person), "ended by the supervisor"),
         OperatorAct::OpenVouched => opening::open_vouched(draft, person),

@@ -52,11 +52,18 @@ fn details(body: &Body) -> Vec<String> {
         Body::DeviceFaulted(b) => vec![format!("code:{}", b.code)],
         Body::DeviceFaultCleared(b) => vec![format!("code:{}", b.code)],
         Body::StaleKeysIgnored(b) => vec![format!("x{}", b.count)],
-        Body::OpeningCheckRecorded(b) => vec![
-            short(b.check().as_str_name(), "OPENING_CHECK_"),
-            if b.passed { "passed" } else { "failed" }.into(),
-            if b.vouched { "vouched" } else { "seen" }.into(),
-        ],
+        Body::OpeningCheckRecorded(b) => {
+            let mut words = vec![
+                short(b.check().as_str_name(), "OPENING_CHECK_"),
+                if b.passed { "passed" } else { "failed" }.into(),
+                if b.vouched { "vouched" } else { "seen" }.into(),
+            ];
+            if !b.shown.is_empty() {
+                let keys: Vec<_> = b.shown.iter().map(u32::to_string).collect();
+                words.push(format!("entry:{}", keys.join(",")));
+            }
+            words
+        }
         Body::TestRecorded(b) => {
             let mut words = vec![
                 short(b.kind().as_str_name(), "TEST_KIND_"),

@@ -5,6 +5,7 @@ use crate::gateway::View;
 use crate::rules::sic_bo;
 use crate::rules::tai_sai::{self, Layout};
 use crate::table::input::Outcome;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The three of a day at a dice table: different totals, a double, a triple. Each in order, as the daemon tells what was entered.
@@ -129,7 +130,7 @@ fn on_appendix_2(faces: [u8; 3]) -> Vec<&'static str> {
 fn dice(lights: Lights, areas: &[&'static str], extent: Extent) -> Vec<TestEntry> {
     let entries = match extent {
         Extent::Day => OF_A_DAY.to_vec(),
-        Extent::Commissioning => covering(lights, areas),
+        Extent::Commissioning => ordered(lights, covering(lights, areas)),
     };
     let entry = |faces| TestEntry::Dice {
         faces,
@@ -156,6 +157,29 @@ fn covering(lights: Lights, areas: &[&'static str]) -> Vec<[u8; 3]> {
         entries.push(*faces);
     }
     entries
+}
+
+/// The same entries in the order that finds a fault soonest and is keyed fastest: next comes the one that lights the most areas that
+/// were not lit yet; of several, the one that differs from the last in the fewest keys; of several, the lowest.
+fn ordered(lights: Lights, mut entries: Vec<[u8; 3]>) -> Vec<[u8; 3]> {
+    let mut lit = BTreeSet::new();
+    let mut order: Vec<[u8; 3]> = Vec::new();
+    while !entries.is_empty() {
+        let new = |faces: [u8; 3]| lights(faces).into_iter().filter(|area| !lit.contains(area)).count();
+        let keys = |faces: [u8; 3]| {
+            let differs = |last: &[u8; 3]| last.iter().zip(faces).filter(|(last, now)| *last != now).count();
+            order.last().map_or(0, differs)
+        };
+        let next = (0..entries.len()).min_by_key(|at| {
+            let faces = entries.get(*at).copied().unwrap_or_default();
+            (Reverse(new(faces)), keys(faces), faces)
+        });
+        let Some(next) = next else { break };
+        let faces = entries.remove(next);
+        lit.extend(lights(faces));
+        order.push(faces);
+    }
+    order
 }
 
 #[cfg(test)]
@@ -193,7 +217,55 @@ mod tests {
                 .collect();
             assert_eq!(lit, areas.iter().copied().collect(), "{game} {layout}");
             assert_eq!(entries.len(), fewest, "{game} {layout}");
+            // Half of the entries have lit most of the layout: a fault is found soon.
+            let soon: BTreeSet<_> = entries
+                .iter()
+                .take(fewest.div_ceil(2))
+                .flat_map(|entry| match entry {
+                    TestEntry::Dice { areas, .. } => areas.clone(),
+                    TestEntry::TwoUp { .. } => Vec::new(),
+                })
+                .collect();
+            assert!(
+                soon.len() * 10 >= areas.len() * 7,
+                "{game} {layout}: {} of {}",
+                soon.len(),
+                areas.len()
+            );
         }
+    }
+
+    #[test]
+    fn each_entry_of_a_commissioning_lights_no_fewer_new_areas_than_the_next() {
+        let mut lit = BTreeSet::new();
+        let mut before = usize::MAX;
+        let order = ordered(
+            on_appendix_2,
+            covering(on_appendix_2, tai_sai::areas(Layout::Appendix2)),
+        );
+        for faces in &order {
+            let new = on_appendix_2(*faces)
+                .into_iter()
+                .filter(|area| lit.insert(*area))
+                .count();
+            assert!(
+                new <= before && new > 0,
+                "{faces:?} lights {new} after {before}: {order:?}"
+            );
+            before = new;
+        }
+        let apart = |pair: &[[u8; 3]]| {
+            pair[0]
+                .iter()
+                .zip(pair[1])
+                .filter(|(one, other)| **one != *other)
+                .count()
+        };
+        let near = order.windows(2).filter(|pair| apart(pair) == 1).count();
+        assert!(
+            near * 2 > order.len(),
+            "most differ in one key from the one before: {near} of {order:?}"
+        );
     }
 
     #[test]

@@ -9,11 +9,12 @@ mod entries;
 use super::daemon::{Acting, block_on, done, unexpected, unreachable};
 use super::ending::{Failure, print, print_json};
 use crate::control::client::Client;
-use crate::control::{Act, Check, Request};
+use crate::control::{Act, Check, MAX_TEXT, Request};
 use crate::device::LinkState;
 use crate::gateway::{CheckView, View};
 use clap::Args;
 use entries::{Extent, TestEntry};
+use std::collections::VecDeque;
 use std::io::{BufRead, IsTerminal};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -24,8 +25,8 @@ pub struct Open {
     /// Ask nothing: each check is recorded as seen by a link, or as vouched for by you.
     #[arg(long)]
     yes: bool,
-    /// Test entries for every area of the layout of a dice table, as at commissioning.
-    #[arg(long, conflicts_with = "yes")]
+    /// Test entries for every area of the layout of a dice table, as at commissioning: 17, or 56 for tai-sai's alternative layout.
+    #[arg(long, visible_alias = "full", conflicts_with = "yes")]
     commissioning: bool,
     #[command(flatten)]
     acting: Acting,
@@ -101,7 +102,18 @@ enum Confirmed {
     /// Its areas were lit by command and seen lit.
     LitFromHere,
     /// Other areas were lit, or none.
-    Not,
+    Not(Then),
+}
+
+/// What becomes of an entry that was not shown as it must be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Then {
+    /// It is made again at once.
+    Again,
+    /// When the others are through.
+    Later,
+    /// The check has failed.
+    Failed,
 }
 
 impl Opening {
@@ -223,18 +235,28 @@ impl Opening {
         self.record(Check::LampWalk, said, text).await
     }
 
+    /// One after another, each recorded; one that is left for later comes again when the others are through.
     async fn test_entries(&mut self, entries: &[TestEntry]) -> Result<(), Failure> {
         let mut lit_from_here = 0;
-        for entry in entries {
+        let mut confirmed = 0;
+        let mut left: VecDeque<&TestEntry> = entries.iter().collect();
+        while let Some(entry) = left.pop_front() {
             let keys = entry.keys();
             say(&format!(
-                "test entry: press {keys} and ENTER on the terminal. {}",
+                "test entry {} of {}: press {keys} and ENTER on the terminal. {}",
+                confirmed + 1,
+                entries.len(),
                 entry.seen()
             ))?;
             match self.test_entry(entry).await? {
-                Confirmed::AtTheTerminal => {}
-                Confirmed::LitFromHere => lit_from_here += 1,
-                Confirmed::Not => {
+                Confirmed::AtTheTerminal => confirmed += 1,
+                Confirmed::LitFromHere => {
+                    confirmed += 1;
+                    lit_from_here += 1;
+                }
+                Confirmed::Not(Then::Later) => left.push_back(entry),
+                Confirmed::Not(Then::Again) => left.push_front(entry),
+                Confirmed::Not(Then::Failed) => {
                     let text = format!("entry {keys} was not shown as it must be");
                     return self.record(Check::TestEntries, Said::No, &text).await;
                 }
@@ -255,7 +277,11 @@ impl Opening {
         loop {
             let question = "Is exactly that shown? (l: show it without the terminal)";
             match self.ask_or_light(question).await? {
-                Said::Yes if entry.is_made(&self.look().await?) => return Ok(how),
+                Said::Yes if entry.is_made(&self.look().await?) => {
+                    let text = "as it must be".to_owned();
+                    self.act(Act::RecordEntry { passed: true, text }).await?;
+                    return Ok(how);
+                }
                 Said::Yes => say(&format!(
                     "no entry of {keys} has come yet: press {keys} and ENTER on the terminal, then look"
                 ))?,
@@ -263,7 +289,28 @@ impl Opening {
                     say(&self.act(entry.light()).await?)?;
                     how = Confirmed::LitFromHere;
                 }
-                Said::No => return Ok(Confirmed::Not),
+                Said::No => return self.not_as_it_must_be(entry).await.map(Confirmed::Not),
+            }
+        }
+    }
+
+    /// An entry that shows something else, or nothing: what it is, and what becomes of it.
+    async fn not_as_it_must_be(&mut self, entry: &TestEntry) -> Result<Then, Failure> {
+        if entry.is_made(&self.look().await?) {
+            let wrong = self.line("What is wrong? (an area, or Enter alone)").await?;
+            let text = match wrong.as_str() {
+                "" => "not as it must be".to_owned(),
+                wrong => format!("wrong: {wrong}").chars().take(MAX_TEXT).collect(),
+            };
+            self.act(Act::RecordEntry { passed: false, text }).await?;
+        }
+        loop {
+            let question = "Mended? [a: again now, s: later, f: give up, the check has failed]";
+            match self.line(question).await?.as_str() {
+                "a" | "again" => return Ok(Then::Again),
+                "s" | "later" => return Ok(Then::Later),
+                "f" => return Ok(Then::Failed),
+                _ => {}
             }
         }
     }
@@ -337,24 +384,31 @@ impl Opening {
     /// Asks until the answer is yes, no, or that the areas be lit from here; `q` abandons the opening.
     async fn ask_or_light(&mut self, question: &str) -> Result<Said, Failure> {
         loop {
-            print(&format!("{question} [y/n/q] "))?;
-            let mut line = String::new();
-            if std::io::stdin().lock().read_line(&mut line)? == 0 {
-                return self.abandon().await;
-            }
-            match line.trim() {
+            match self.line(&format!("{question} [y/n/q]")).await?.as_str() {
                 "y" | "yes" => return Ok(Said::Yes),
                 "n" | "no" => return Ok(Said::No),
                 "l" => return Ok(Said::Light),
-                "q" | "quit" => return self.abandon().await,
                 _ => {}
             }
         }
     }
 
-    async fn abandon(&mut self) -> Result<Said, Failure> {
+    /// Asks for a line; `q`, or the end of the terminal, abandons the opening.
+    async fn line(&mut self, question: &str) -> Result<String, Failure> {
+        print(&format!("{question} "))?;
+        let mut line = String::new();
+        if std::io::stdin().lock().read_line(&mut line)? == 0 {
+            return Err(self.abandon().await?);
+        }
+        match line.trim() {
+            "q" | "quit" => Err(self.abandon().await?),
+            line => Ok(line.to_owned()),
+        }
+    }
+
+    async fn abandon(&mut self) -> Result<Failure, Failure> {
         self.act(Act::AbandonOpening {}).await?;
-        Err(Failure::failed("the opening was abandoned; the table stays closed"))
+        Ok(Failure::failed("the opening was abandoned; the table stays closed"))
     }
 }
 

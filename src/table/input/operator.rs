@@ -49,6 +49,13 @@ pub enum OperatorAct {
         /// What was seen.
         text: String,
     },
+    /// Record what a person sees of the test entry that is shown (only while opening): the check itself is recorded when all are through.
+    RecordTestEntry {
+        /// It is shown as it must be.
+        passed: bool,
+        /// What was seen.
+        text: String,
+    },
     /// End the checks: open when all have passed.
     CompleteOpening,
     /// End the checks without opening.
@@ -197,6 +204,7 @@ impl OperatorAct {
             OperatorAct::LightTestEntry { .. } => "light_test_entry",
             OperatorAct::SpinTumbler => "spin_tumbler",
             OperatorAct::RecordCheck { .. } => "record_check",
+            OperatorAct::RecordTestEntry { .. } => "record_entry",
             OperatorAct::CompleteOpening => "complete_opening",
             OperatorAct::AbandonOpening => "abandon_opening",
             OperatorAct::OpenVouched => "open_vouched",

@@ -96,6 +96,18 @@ impl Outcome {
         Outcome::ALL.into_iter().find(|outcome| outcome.name() == name)
     }
 
+    /// Its key.
+    #[must_use]
+    pub fn key(self) -> TwoUpKey {
+        match self {
+            Outcome::Heads => TwoUpKey::Heads,
+            Outcome::Tails => TwoUpKey::Tails,
+            Outcome::Odds => TwoUpKey::Odds,
+            Outcome::TripleHeads => TwoUpKey::TripleHeads,
+            Outcome::TripleTails => TwoUpKey::TripleTails,
+        }
+    }
+
     /// As events write it.
     #[must_use]
     pub fn to_event(self) -> event::SpinOutcome {

@@ -55,6 +55,7 @@ pub(crate) fn act(draft: &mut Draft<'_>, person: &Person, act: &OperatorAct) -> 
         | OperatorAct::BeginOpening
         | OperatorAct::WalkLamps
         | OperatorAct::RecordCheck { .. }
+        | OperatorAct::RecordTestEntry { .. }
         | OperatorAct::CompleteOpening
         | OperatorAct::AbandonOpening
         | OperatorAct::OpenVouched

@@ -58,6 +58,43 @@ fn a_check_that_failed_keeps_it_closed() {
 }
 
 #[test]
+fn test_entries_are_recorded_one_by_one_and_only_all_of_them_are_the_check() {
+    play_with(config(), |s| {
+        s.operator(OperatorAct::BeginOpening);
+        let record = |s: &mut Scene, passed| {
+            let text = "looked at".into();
+            s.operator(OperatorAct::RecordTestEntry { passed, text });
+        };
+        record(s, true);
+        s.expect_refused();
+        s.forget();
+        s.key_in(&[1, 3, 6]);
+        record(s, true);
+        s.key_in(&[2, 2, 5]);
+        record(s, false);
+        s.expect_events(&[
+            "OpeningCheckRecorded TEST_ENTRIES entry:1,3,6 passed vouched by:supervisor",
+            "OpeningCheckRecorded TEST_ENTRIES entry:2,2,5 failed vouched by:supervisor",
+        ]);
+        for check in [
+            OpeningCheck::Devices,
+            OpeningCheck::LampWalk,
+            OpeningCheck::Tumbler,
+            OpeningCheck::Seal,
+        ] {
+            vouch(s, check);
+        }
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_refused();
+        vouch(s, OpeningCheck::TestEntries);
+        s.operator(OperatorAct::CompleteOpening);
+        s.expect_done();
+        record(s, true);
+        s.expect_refused();
+    });
+}
+
+#[test]
 fn devices_are_seen_by_their_links() {
     play_with(config(), |s| {
         s.offline(DeviceKind::LayoutLamps);
