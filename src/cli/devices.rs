@@ -33,7 +33,7 @@ pub fn run(args: &Devices) -> Result<(), Failure> {
 }
 
 /// The reports as text, one block a device.
-fn render(reports: &[LinkReport]) -> String {
+pub(super) fn render(reports: &[LinkReport]) -> String {
     let mut text = String::new();
     if reports.is_empty() {
         text.push_str("No devices are configured.\n");

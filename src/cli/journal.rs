@@ -365,6 +365,15 @@ fn run_info(which: &Which) -> Result<(), Failure> {
     }
 }
 
+/// A journal's particulars in words.
+///
+/// # Errors
+/// It can't be read.
+pub fn told(path: &Path, reader: &mut Reader) -> Result<String, Failure> {
+    let infos = reader.infos().map_err(unreadable)?;
+    Ok(info_text(&Told::new(path.to_owned(), infos)))
+}
+
 fn info_text(told: &Told) -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.

@@ -1,6 +1,7 @@
 //! The command line: one file per command. May import anything; the only room that prints.
 
 pub mod approve;
+pub mod bundle;
 pub mod capture;
 pub mod config;
 pub mod daemon;
@@ -74,6 +75,7 @@ enum Command {
         after_help = "Examples:\n  tablegate test lamps\n  tablegate test terminal --by ana\n  tablegate test all --yes\n\nIt needs the socket for looking and testing, and a table that is closed or between rounds. Exit status 0 when everything was tried and nothing was found, 1 otherwise."
     )]
     Test(test::Test),
+    SupportBundle(bundle::SupportBundle),
     /// The opening checks of the game's rules, one after another, each recorded; then the table opens.
     #[command(
         after_help = "Examples:\n  tablegate open\n  tablegate open --commissioning\n  tablegate open --yes --by ana"
@@ -150,6 +152,7 @@ pub fn main() -> std::process::ExitCode {
         Command::Capture(args) => capture::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Test(args) => test::run(&args),
+        Command::SupportBundle(args) => bundle::run(&args),
         Command::Open(args) => open::run(&args),
         Command::Close(acting) => lock::close(&acting),
         Command::Round(round) => round::run(round),

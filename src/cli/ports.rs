@@ -93,7 +93,7 @@ fn named(places: &Places, paths: &[PathBuf]) -> Result<Vec<ListedPort>, Failure>
     }
 }
 
-fn render(found: &[ListedPort]) -> String {
+pub(super) fn render(found: &[ListedPort]) -> String {
     if found.is_empty() {
         return "No serial port: no adapter is plugged in, or the kernel has no driver for it (`dmesg` says which).\n"
             .to_owned();

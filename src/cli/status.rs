@@ -41,6 +41,12 @@ pub fn run(args: &StatusArgs) -> Result<(), Failure> {
     }
 }
 
+/// Everything in words, without colours.
+#[must_use]
+pub fn told(view: &View) -> String {
+    describe(view, Paint::Plain)
+}
+
 /// Whether alarming lines are red.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Paint {

@@ -109,6 +109,22 @@ impl Answer {
             | Answer::WrongUse { .. } => Err(self),
         }
     }
+
+    /// What has gone over the lines.
+    ///
+    /// # Errors
+    /// Any other answer, as it is.
+    pub fn lines(self) -> Result<Captured, Answer> {
+        match self {
+            Answer::Lines(captured) => Ok(*captured),
+            Answer::View(_)
+            | Answer::Verified { .. }
+            | Answer::Done { .. }
+            | Answer::Refused { .. }
+            | Answer::Failed { .. }
+            | Answer::WrongUse { .. } => Err(self),
+        }
+    }
 }
 
 /// What a person can ask for. The words are those of the commands.

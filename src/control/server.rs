@@ -253,7 +253,7 @@ async fn watch(lines: &mut Lines, handle: &Handle) {
 async fn watch_lines(lines: &mut Lines, mut watcher: Watcher) {
     let mut told = Instant::now();
     loop {
-        let captured = watcher.next();
+        let captured = watcher.more();
         let more = captured.more;
         let is_news = !captured.entries.is_empty() || !captured.missed.is_empty();
         if is_news || told.elapsed() >= WATCH_AT_LEAST {

@@ -104,7 +104,7 @@ impl Handle {
 
 impl Watcher {
     /// What has come since it was asked last.
-    pub fn next(&mut self) -> Captured {
+    pub fn more(&mut self) -> Captured {
         self.find_lines();
         let mut captured = Captured {
             began_unix_us: self.began_unix_us(),

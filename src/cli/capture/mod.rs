@@ -9,14 +9,14 @@ mod writing;
 
 use super::daemon::{Reach, block_on, unexpected, unreachable};
 use super::ending::{Failure, print_json};
+use crate::control::Request;
 use crate::control::client::{Client, ClientError};
-use crate::control::{Answer, Request};
 use crate::device::{Kind, LinkReport};
 use crate::gateway::{Captured, Since, View};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::fs::{File, OpenOptions};
-use std::io::{self, IsTerminal};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -117,13 +117,56 @@ pub fn run(args: &Capture) -> Result<(), Failure> {
         let view = view.view().map_err(|other| unexpected(&other))?;
         let links = chosen(args, &view)?;
         let file = create(&args.output, existing(args))?;
-        let mut writing = Writing::begin(file, &view, &links).map_err(|error| unwritten(&args.output, &error))?;
+        let mut writing =
+            Writing::begin(BufWriter::new(file), &view, &links).map_err(|error| unwritten(&args.output, &error))?;
         let end = watch(args, &mut client, &links, &mut writing).await?;
-        let tally = writing.end().map_err(|error| unwritten(&args.output, &error))?;
+        let ended = writing.end().and_then(|(file, tally)| {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
+            file.sync_all()?;
+            Ok(tally)
+        });
+        let tally = ended.map_err(|error| unwritten(&args.output, &error))?;
         Ok((end, tally))
     });
     let (end, tally) = ended?;
     told(args, &end, &tally)
+}
+
+/// What the daemon has in memory of every line.
+///
+/// # Errors
+/// When it can't be asked.
+pub async fn kept(reach: &Reach, view: &View) -> Result<Captured, Failure> {
+    let mut client = Client::connect(&reach.look_socket()?).await.map_err(unreachable)?;
+    let request = Request::WatchLines {
+        devices: view.links.iter().map(|link| link.kind).collect(),
+        since: Since::Kept,
+    };
+    let mut kept = Captured::default();
+    let mut answer = client.ask(&request).await;
+    loop {
+        let captured = answer.map_err(unreachable)?.lines();
+        let captured = captured.map_err(|other| unexpected(&other))?;
+        let more = captured.more;
+        kept.append(captured);
+        if !more {
+            return Ok(kept);
+        }
+        answer = client.next().await;
+    }
+}
+
+/// The same as a file.
+///
+/// # Errors
+/// Memory has none.
+pub fn written(view: &View, captured: &Captured) -> io::Result<Vec<u8>> {
+    let mut writing = Writing::begin(Vec::new(), view, &view.links)?;
+    writing.missed(captured)?;
+    for entry in &captured.entries {
+        writing.entry(captured.began_unix_us, entry)?;
+    }
+    writing.end().map(|(bytes, _)| bytes)
 }
 
 /// The links that are asked for.
@@ -197,7 +240,7 @@ async fn watch(
     args: &Capture,
     client: &mut Client,
     links: &[LinkReport],
-    writing: &mut Writing,
+    writing: &mut Writing<impl Write>,
 ) -> Result<End, Failure> {
     let mut interrupted = signal(SignalKind::interrupt())?;
     let mut terminated = signal(SignalKind::terminate())?;
@@ -211,19 +254,18 @@ async fn watch(
     let mut answer = client.ask(&request).await;
     loop {
         let captured = match answer {
-            Ok(Answer::Lines(captured)) => captured,
-            Ok(other) => return Err(unexpected(&other)),
+            Ok(answer) => answer.lines().map_err(|other| unexpected(&other))?,
             Err(error) if writing.has_begun() => return Ok(End::DaemonGone(gone(&error))),
             Err(error) => return Err(unreachable(error)),
         };
         let unwritten = |error: io::Error| unwritten(&args.output, &error);
         if args.recent && captured.more {
             // Answers take as many of each line: they are in order when they are together.
-            recent.append(*captured);
+            recent.append(captured);
             answer = client.next().await;
             continue;
         }
-        recent.append(*captured);
+        recent.append(captured);
         take(args, writing, &std::mem::take(&mut recent)).map_err(unwritten)?;
         screen.show(writing.tally());
         let is_full = args.frames.is_some_and(|frames| writing.tally().frames() >= frames);
@@ -240,7 +282,7 @@ async fn watch(
     }
 }
 
-fn take(args: &Capture, writing: &mut Writing, captured: &Captured) -> io::Result<()> {
+fn take(args: &Capture, writing: &mut Writing<impl Write>, captured: &Captured) -> io::Result<()> {
     writing.missed(captured)?;
     for entry in &captured.entries {
         if args.frames.is_some_and(|frames| writing.tally().frames() >= frames) {

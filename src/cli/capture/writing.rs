@@ -5,8 +5,7 @@ use crate::device::{Kept, Kind, LinkReport, What};
 use crate::gateway::{Captured, Entry, View};
 use crate::table::event::ClockQuality;
 use serde::Serialize;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io::{self, Write};
 
 /// A packet's comment begins so when it stands for bytes that are not shown.
 pub const WITHHELD: &str = "withheld: ";
@@ -73,8 +72,8 @@ impl Tally {
 }
 
 /// A file that is written.
-pub struct Writing {
-    to: Writer<BufWriter<File>>,
+pub struct Writing<W> {
+    to: Writer<W>,
     tally: Tally,
     /// Lost packets by line that the next packet tells of.
     untold: Vec<u64>,
@@ -84,10 +83,10 @@ pub struct Writing {
     newest: u64,
 }
 
-impl Writing {
+impl<W: Write> Writing<W> {
     /// Begins with what the table is, and its lines.
-    pub(super) fn begin(file: File, view: &View, links: &[LinkReport]) -> io::Result<Writing> {
-        let mut to = Writer::new(BufWriter::new(file), &section(view))?;
+    pub(super) fn begin(to: W, view: &View, links: &[LinkReport]) -> io::Result<Writing<W>> {
+        let mut to = Writer::new(to, &section(view))?;
         for link in links {
             to.interface(&interface(link))?;
         }
@@ -220,7 +219,7 @@ impl Writing {
     }
 
     /// Ends with what was counted.
-    pub(super) fn end(mut self) -> io::Result<Tally> {
+    pub(super) fn end(mut self) -> io::Result<(W, Tally)> {
         for (number, line) in (0_u32..).zip(&self.tally.lines) {
             let counted = Statistics {
                 received: line.frames + line.lost,
@@ -229,13 +228,7 @@ impl Writing {
             self.to.statistics(number, self.newest, counted)?;
         }
         self.to.flush()?;
-        let file = self
-            .to
-            .into_inner()
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        Ok(self.tally)
+        Ok((self.to.into_inner(), self.tally))
     }
 }
 
