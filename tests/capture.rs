@@ -272,6 +272,8 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     assert!(live.packets.iter().any(|packet| packet.flags & 3 == 2), "both ways");
 
     // It is never replaced unless somebody says so.
+    let file = scene.path("again.pcapng");
+    std::fs::copy(scene.path("live.pcapng"), &file).unwrap();
     let path = file.to_str().unwrap();
     let before = std::fs::read(&file).unwrap();
     let again = scene.command(&["capture", "--output", path, "--frames", "1"]).await;
@@ -360,6 +362,13 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     );
 
     replayed(&scene, &scene.path("recent.pcapng"), &recent).await;
+    // A capture that began in the middle of the sessions.
+    let config = scene.config();
+    let live = scene.path("live.pcapng");
+    let told = run(&["replay", live.to_str().unwrap(), "--config", config.to_str().unwrap()])
+        .await
+        .ok();
+    assert!(told.contains("table: round 1: RESULT 1, 3, 6"), "{told}");
 
     // A daemon that goes ends a capture, which says so.
     let file = scene.path("ended.pcapng");

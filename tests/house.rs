@@ -149,6 +149,8 @@ const ONE_PLACE: &[(&str, &[&str])] = &[
     ("config::Config::builder", &["src/config/"]),
     ("axum", &["src/display/"]),
     ("sd_notify", &["src/gateway/"]),
+    ("pcap_parser", &["src/cli/replay/file.rs"]),
+    ("flate2", &["src/cli/bundle/archive.rs"]),
 ];
 
 const PURE: &[&str] = &["rules", "table", "wire", "signing", "time"];

@@ -145,6 +145,8 @@ async fn the_bundle_has_what_finds_a_fault_and_no_secret_and_nobodys_name() {
         (BEN, &["unlock", "--procedure", PROCEDURE]),
         (BEN, &["round", "incident", "other", "--note", NOTE]),
         (ANA, &["lock", "--reason", LOCK_TEXT]),
+        // So short that it is looked for in its own place only.
+        (ANA, &["round", "incident", "other", "--note", "Xq"]),
     ] {
         let mut all = args.to_vec();
         if is_root {
@@ -208,6 +210,9 @@ async fn the_bundle_has_what_finds_a_fault_and_no_secret_and_nobodys_name() {
     }
     for secret in &secrets {
         assert_absent(&parts, secret);
+    }
+    for name in ["events.txt", "events.jsonl", "status.txt"] {
+        assert!(!text(&parts, name).contains("Xq"), "{}", text(&parts, name));
     }
     // The search does find what is there.
     let journal: String = scene.events().iter().map(|event| format!("{event:?}")).collect();

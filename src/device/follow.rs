@@ -134,16 +134,15 @@ impl Follower {
         }
     }
 
-    /// The device is up although the capture doesn't hold its greeting: it is taken to be in order and at rest.
-    pub fn assumed_up(&mut self, now: Uptime) -> Input {
+    /// A device that says something in the middle of a session was there before: it is taken to have been in order and at rest. Not a tumbler,
+    /// whose counters only its status tells.
+    fn was_there(&mut self, now: Uptime) -> Vec<Input> {
+        if self.standing != Standing::Unknown {
+            return Vec::new();
+        }
+        self.heard = now;
         let body = match self.kind {
-            DeviceKind::Tumbler => from_device::Body::Tumbler(wire::TumblerStatus {
-                motion: wire::Motion::AtRest.into(),
-                cover: wire::Cover::On.into(),
-                seal: wire::Seal::Intact.into(),
-                counters: wire::Kept::Lost.into(),
-                ..wire::TumblerStatus::default()
-            }),
+            DeviceKind::Tumbler => return Vec::new(),
             DeviceKind::Terminal => from_device::Body::Terminal(wire::TerminalStatus {
                 // The table goes on with the number after the one that it finds.
                 entry: self.entry.unwrap_or(1).wrapping_sub(1),
@@ -154,8 +153,19 @@ impl Follower {
                 ..wire::LampStatus::default()
             }),
         };
-        self.heard = now;
-        self.come_up(body).unwrap_or(Input::Started)
+        self.come_up(body).into_iter().collect()
+    }
+
+    /// The same of a tumbler, by what it says first: before that its cover lay on, and it had not begun to spin.
+    fn rested(status: &wire::TumblerStatus) -> from_device::Body {
+        let begun = u32::from(status.motion() == wire::Motion::Spinning);
+        from_device::Body::Tumbler(wire::TumblerStatus {
+            motion: wire::Motion::AtRest.into(),
+            cover: wire::Cover::On.into(),
+            activations: status.activations.wrapping_sub(begun),
+            dice: None,
+            ..*status
+        })
     }
 
     /// A whole status makes the device known; `None` for any other body.
@@ -218,12 +228,16 @@ impl Follower {
         match frame.kind {
             Kind::Welcome => self.welcomed(&frame.payload),
             Kind::Data => self.reported(now, frame),
-            Kind::Ack => (Said::Sign, self.acknowledged(frame.sequence)),
+            Kind::Ack => {
+                let mut told = self.was_there(now);
+                told.extend(self.acknowledged(frame.sequence));
+                (Said::Sign, told)
+            }
             Kind::Pong => {
                 if let Ok(clock) = <[u8; 4]>::try_from(frame.payload.as_slice()) {
                     self.pong = Some((now, u32::from_le_bytes(clock)));
                 }
-                (Said::Sign, Vec::new())
+                (Said::Sign, self.was_there(now))
             }
             Kind::Reset => {
                 let told = self.is_up().then(|| {
@@ -273,11 +287,14 @@ impl Follower {
 
     fn told(&mut self, now: Uptime, report: &Report) -> Vec<Input> {
         let mut told = Vec::new();
-        if !self.is_up() {
-            if let Some(up) = self.come_up(report.body.clone()) {
-                return vec![up];
+        match (self.standing, &report.body) {
+            (Standing::Up, _) => {}
+            (Standing::Unknown, from_device::Body::Tumbler(status)) => {
+                told.extend(self.come_up(Follower::rested(status)))
             }
-            told.push(self.assumed_up(now));
+            (Standing::Unknown, _) => told.extend(self.was_there(now)),
+            // A session begins with a whole status.
+            (Standing::Welcomed | Standing::Down, body) => return self.come_up(body.clone()).into_iter().collect(),
         }
         let happened = self.relate(report.uptime_ms).map(|at| at.min(now));
         let age = match happened {

@@ -399,7 +399,7 @@ fn put_events(contents: &mut Contents, learned: &[Event], infos: &str, redactor:
                 );
             }
         }
-        let _ = writeln!(text, "{}", redactor.text(&line(event)));
+        let _ = writeln!(text, "{}", redactor.text(&line(&Redactor::cleaned(event))));
     }
     contents.add(
         "journal.txt",

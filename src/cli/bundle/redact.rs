@@ -68,19 +68,22 @@ impl Redactor {
                 self.person(name);
             }
         }
-        // People write into these; the texts of all others are made by this program.
-        match &event.body {
-            Some(Body::GatewayStarted(started)) => self.person(&started.approved_by),
-            Some(Body::TableUnlocked(unlocked)) => self.written(&unlocked.procedure),
-            Some(Body::TableLocked(locked)) if locked.reason() == TableLockedReason::Supervisor => {
-                self.written(&locked.text);
-            }
-            Some(Body::OpeningCheckRecorded(check)) if check.vouched => self.written(&check.text),
-            Some(Body::IncidentRecorded(incident)) => self.written(&incident.note),
-            Some(Body::ResultEntered(result)) => self.written(&result.reason),
-            Some(Body::ActRefused(refused)) => self.written(&refused.text),
-            _ => {}
+        if let Some(Body::GatewayStarted(started)) = &event.body {
+            self.person(&started.approved_by);
         }
+        let mut event = event.clone();
+        if let Some(text) = written_in(&mut event) {
+            self.written(text);
+        }
+    }
+
+    /// An event without what people wrote in it, for words.
+    pub fn cleaned(event: &Event) -> Event {
+        let mut event = event.clone();
+        if let Some(text) = written_in(&mut event).filter(|text| !text.is_empty()) {
+            *text = left_out(text);
+        }
+        event
     }
 
     /// An event as JSON without what people wrote in it; whatever else it says is cleaned as any text.
@@ -140,6 +143,19 @@ impl Redactor {
             text = replace_words(&text, name, number);
         }
         text
+    }
+}
+
+/// What a person wrote into an event; the texts of all others are made by this program.
+fn written_in(event: &mut Event) -> Option<&mut String> {
+    match event.body.as_mut()? {
+        Body::TableUnlocked(unlocked) => Some(&mut unlocked.procedure),
+        Body::TableLocked(locked) if locked.reason() == TableLockedReason::Supervisor => Some(&mut locked.text),
+        Body::OpeningCheckRecorded(check) if check.vouched => Some(&mut check.text),
+        Body::IncidentRecorded(incident) => Some(&mut incident.note),
+        Body::ResultEntered(result) => Some(&mut result.reason),
+        Body::ActRefused(refused) => Some(&mut refused.text),
+        _ => None,
     }
 }
 

@@ -286,3 +286,49 @@ fn interface(link: &LinkReport) -> Interface {
         comment,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Piece;
+    use crate::gateway::{Missed, testing};
+
+    #[test]
+    fn what_was_lost_is_said_where_it_is_missing_at_the_end_and_to_the_person() {
+        let view = View {
+            table: testing::view(),
+            links: vec![LinkReport::new(Kind::Lamps, "/dev/ttyS7".to_owned())],
+            uplink: None,
+        };
+        let entry = Entry {
+            device: Kind::Lamps,
+            found: Piece {
+                at_us: 5,
+                what: What::Sent,
+                length: 3,
+                kept: Kept::Whole,
+                bytes: vec![0, 9, 0],
+            },
+        };
+        let captured = Captured {
+            began_unix_us: 1,
+            entries: vec![entry],
+            missed: vec![Missed {
+                device: Kind::Lamps,
+                entries: 41,
+            }],
+            more: false,
+        };
+        let mut writing = Writing::begin(Vec::new(), &view, &view.links).unwrap();
+        writing.missed(&captured).unwrap();
+        writing.entry(captured.began_unix_us, &captured.entries[0]).unwrap();
+        let (bytes, tally) = writing.end().unwrap();
+        assert_eq!((tally.frames(), tally.lines[0].lost), (1, 41));
+        assert!(tally.sentence().contains("41 LOST"), "{}", tally.sentence());
+        let holds = |wanted: &[u8]| bytes.windows(wanted.len()).any(|bytes| bytes == wanted);
+        assert!(holds(b"41 frames are lost here"));
+        // epb_dropcount of the packet, and isb_ifdrop of the statistics.
+        assert!(holds(&[4, 0, 8, 0, 41, 0, 0, 0, 0, 0, 0, 0]));
+        assert!(holds(&[5, 0, 8, 0, 41, 0, 0, 0, 0, 0, 0, 0]));
+    }
+}

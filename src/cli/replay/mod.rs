@@ -191,7 +191,7 @@ impl Session {
                 "lights" => DeviceKind::ResultLights,
                 other => {
                     return Err(Failure::failed(format!(
-                        "the file's interface {other:?} is no device of a table: those are tumbler, terminal, lamps and lights"
+                        "the file's interface \"{other}\" is no device of a table: those are tumbler, terminal, lamps and lights"
                     )));
                 }
             };
@@ -275,12 +275,13 @@ impl Session {
         let (Some(table), Some((_, follower))) = (&mut self.table, self.lines.get(line)) else {
             return Vec::new();
         };
+        let all_up = self.lines.iter().all(|(_, follower)| follower.is_up());
         let mut events = Vec::new();
         for input in inputs {
             events.extend(table.hear(input, follower));
-        }
-        if self.lines.iter().all(|(_, follower)| follower.is_up()) {
-            events.extend(table.open());
+            if all_up {
+                events.extend(table.open());
+            }
         }
         events
     }
