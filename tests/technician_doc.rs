@@ -238,6 +238,9 @@ async fn first_start_opening_and_approval() {
         &Take::All,
         &masks,
     );
+    let printed = scene.act(&["test", "all", "--yes"]).await;
+    let tried = format!("{}{}", printed.out, printed.err);
+    shown("test-all", "tablegate test all --yes", &tried, &Take::All, &masks);
     let printed = scene.act(&["open", "--yes"]).await.ok();
     shown("open-yes", "tablegate open --yes", &printed, &Take::All, &masks);
     scene.dealer.play([1, 2, 6]).await.unwrap();
@@ -247,6 +250,7 @@ async fn first_start_opening_and_approval() {
     let lines = Take::Lines(&["Round 1", "  result", "  pays", "  lit ", "round settled"]);
     shown("recall", "tablegate recall 1", &printed, &lines, &masks);
     scene.act(&["close"]).await.ok();
+    captured(&scene, &masks).await;
 
     // Another device of the same kind, and another configuration than the approved one.
     scene.dealer.lamps.renumber("LL-2").await;
@@ -305,6 +309,21 @@ async fn first_start_opening_and_approval() {
     );
 }
 
+/// What happened a moment ago, as a file and in words.
+async fn captured(scene: &Scene, masks: &Masks) {
+    let file = scene.path("what-happened.pcapng");
+    let file = file.to_str().unwrap();
+    let printed = scene.command(&["capture", "--recent", "--output", file]).await;
+    let printed = format!("{}{}", printed.out, printed.err).replace(file, "what-happened.pcapng");
+    let command = "tablegate capture --recent --output what-happened.pcapng";
+    shown("capture", command, &printed, &Take::All, masks);
+    let config = scene.config();
+    let printed = said(&["replay", file, "--config", config.to_str().unwrap()]).await;
+    let lines = Take::Lines(&["key 2", "ENTER on 1 2 6", ": RESULT 1, 2, 6"]);
+    let command = "tablegate replay what-happened.pcapng --config /etc/tablegate/TS-07.toml";
+    shown("replay", command, &printed, &lines, masks);
+}
+
 /// A program of this name that has a port open.
 async fn hold(scene: &Scene, name: &str, port: &Path) -> Child {
     let program = scene.path(name);
@@ -341,8 +360,9 @@ async fn faults_of_devices_and_lines() {
     scene.open().await;
     dead_lamp(&scene, &masks).await;
     scene.act(&["close"]).await.ok();
+    test_finds_a_dead_lamp(&scene, &masks).await;
     swapped(&scene).await;
-    wrong_baud(&scene, &masks).await;
+    wrong_baud(&scene).await;
     port_held(&scene).await;
     wrong_kind(&scene, &masks).await;
     assert!(scene.terminate().await.success());
@@ -366,6 +386,15 @@ async fn dead_lamp(scene: &Scene, masks: &Masks) {
     let printed = scene.act(&["unlock", "--procedure", "lamp 0 replaced"]).await.ok();
     let command = "tablegate unlock --procedure \"lamp 0 replaced\"";
     shown("dead-lamp-unlock", command, &printed, &Take::All, masks);
+}
+
+async fn test_finds_a_dead_lamp(scene: &Scene, masks: &Masks) {
+    scene.dealer.lamps.stick(13, StuckAt::Dark).await;
+    let printed = scene.act(&["test", "lamps", "--yes"]).await;
+    assert_eq!(printed.code, 1, "{}{}", printed.out, printed.err);
+    let tried = format!("{}{}", printed.out, printed.err);
+    shown("test-lamps", "tablegate test lamps --yes", &tried, &Take::All, masks);
+    scene.dealer.lamps.stick(13, StuckAt::Healthy).await;
 }
 
 async fn swapped(scene: &Scene) {
@@ -397,7 +426,8 @@ async fn swapped(scene: &Scene) {
     scene.links_up().await;
 }
 
-async fn wrong_baud(scene: &Scene, masks: &Masks) {
+async fn wrong_baud(scene: &Scene) {
+    let masks = &Masks::of(scene.directory.path());
     let terminal = &scene.dealer.terminal;
     let garbage = Faults {
         garble: Garble::WrongBaud,

@@ -38,12 +38,19 @@ fn wrong(link: &LinkReport, links: &[LinkReport]) -> Option<String> {
     })
 }
 
+/// A lamp by its number in pictures and lamp maps, and by the output of the board, as those are labelled.
+#[must_use]
+pub fn lamp(bit: u16) -> String {
+    format!("bit {bit} (output {})", u32::from(bit) + 1)
+}
+
 /// How a line spoils what it carries; `None`: it doesn't.
 #[must_use]
 pub fn poor(link: &LinkReport) -> Option<String> {
     let poor = link.poor?;
     let lost = match poor.lost {
         0 => String::new(),
+        1 => ", lost once in ten minutes".to_owned(),
         times => format!(", lost {times} times in ten minutes"),
     };
     Some(format!(

@@ -299,13 +299,13 @@ fn describe_failed_lamps(text: &mut String, view: &View, paint: Paint) {
         None => "area",
     };
     for failed in &view.table.situation.failed_lamps {
-        let numbers: Vec<String> = failed.lamps.iter().map(u16::to_string).collect();
+        let numbers: Vec<String> = failed.lamps.iter().map(|bit| line_advice::lamp(*bit)).collect();
         let shows = if failed.wrongly_lit {
             "is lit and must not be"
         } else {
             "stays dark"
         };
-        let said = format!("FAILED: {what} {}, lamp {}, {shows}", failed.area, numbers.join(", "));
+        let said = format!("FAILED: {what} {}, {}, {shows}", failed.area, numbers.join(", "));
         line(text, format_args!("{}", paint.alarm(&said)));
     }
 }

@@ -63,7 +63,10 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "8f0a0d1e-1d44-4c8e-9a54-3f0cf9a2b7d6",
         ),
         (r"\btablegate \d+\.\d+\.\d+", "tablegate 0.1.0"),
-        (r"\d+ damaged frames and \d+ repeats", "41 damaged frames and 9 repeats"),
+        (
+            r"\d+ damaged frames and \d+ repeats in the last minute(, lost [a-z0-9 ]+ in ten minutes)?",
+            "41 damaged frames and 9 repeats in the last minute",
+        ),
         (r"\b\d+ damaged frames$", "58 damaged frames"),
         (
             r"CRC [1-9]\d*, repeats \d+ in, \d+ out(, noise \d+)?(, resets \d+)?",
@@ -79,6 +82,10 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             r"valid to \d{4}-\d\d-\d\d \d\d:\d\d UTC",
             "valid to 2026-11-29 18:00 UTC",
         ),
+        (r"\b\d+ frames, \d+ bytes", "938 frames, 13278 bytes"),
+        (r"#\d+ ", "#875 "),
+        (r"\bDATA \d+:", "DATA 13:"),
+        (r"\(entry number \d+\)", "(entry number 5)"),
         // Which of the two threw out the other is chance.
         (
             r"uses this table's name: .*",

@@ -197,13 +197,14 @@ fn in_words(draft: &Draft<'_>, mismatches: &[Mismatch]) -> String {
         .take(MOST_IN_WORDS)
         .map(|mismatch| {
             let id = board.id(mismatch.area);
-            let lamps: Vec<String> = board.numbers(id).iter().map(u16::to_string).collect();
+            let lamp = |bit: &u16| format!("bit {bit}, output {}", u32::from(*bit) + 1);
+            let lamps: Vec<String> = board.numbers(id).iter().map(lamp).collect();
             let shows = if mismatch.wrongly_lit {
                 "stays lit"
             } else {
                 "stays dark"
             };
-            format!("area {id} (lamp {}) {shows}", lamps.join(", "))
+            format!("area {id} ({}) {shows}", lamps.join(", "))
         })
         .collect();
     let more = match mismatches.len().saturating_sub(MOST_IN_WORDS) {
