@@ -20,7 +20,9 @@ use std::process::Stdio;
 use std::time::Duration;
 use tablegate::journal;
 use tablegate::rules::{triple_penny, two_up_dice};
-use tablegate::sim::{Incident, Lamps, LampsSetup, Pace, People, Setup, Terminal, TerminalSetup, TwoUp, TwoUpDealer};
+use tablegate::sim::{
+    Incident, Lamps, LampsSetup, Pace, People, Setup, StuckAt, Terminal, TerminalSetup, TwoUp, TwoUpDealer,
+};
 use tablegate::table::event::{Body, Event, SpinOutcome};
 use tablegate::wire::message::DeviceKind;
 use tempfile::TempDir;
@@ -373,4 +375,35 @@ async fn what_is_no_act_of_the_game_is_refused_in_a_sentence() {
         .await
         .refused(2, "on_another_coin");
     scene.act(&["round", "spinner", "odds"]).await.refused(2, "heads");
+}
+
+#[tokio::test]
+async fn the_lights_and_keys_of_a_two_up_table_are_tested() {
+    let scene = Scene::open(TwoUp::Dice).await;
+    scene.dealer.lights.stick(4, StuckAt::Dark).await;
+    let all = scene.act(&["test", "all", "--yes"]).await;
+    assert_eq!(
+        (all.code, all.out.as_str()),
+        (
+            1,
+            "Test mode: nothing counts until it is left.\n\
+             lights RL-1: FAILED (11 of 11 tried)\n  \
+             tails_2, bit 4 (output 5): stays dark (measured)\n\
+             terminal ET-1: NOT ALL TESTED (0 of 16 tried)\n  \
+             not tested: heads, tails, odds, no spin, new spinner, spinner stops, relieve, off table, new set, overrule, ENTER, \
+             bell, supervisor key, cabinet door, readout, all lit, readout, all dark\n\
+             Test mode is left: the table is open, as before.\n"
+        )
+    );
+    for (of, words) in [
+        ("lamps", "This table has no lamps"),
+        ("tumbler", "This table has no tumbler"),
+    ] {
+        let refused = scene.act(&["test", of, "--yes"]).await;
+        assert!(refused.code == 1 && refused.out.contains(words), "{refused:?}");
+    }
+    scene.dealer.lights.stick(4, StuckAt::Healthy).await;
+    scene.act(&["test", "lights", "--yes"]).await.ok();
+    let dark = |view: &tablegate::sim::LampsView| view.commanded.is_empty();
+    scene.dealer.lights.wait("dark", dark, PATIENCE).await.unwrap();
 }

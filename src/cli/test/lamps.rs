@@ -47,7 +47,10 @@ async fn walk(bench: &mut Bench) -> Result<Walked, Failure> {
     let Some(dark) = bench.light(None).await? else {
         return Ok(Walked::Ended);
     };
-    tell_wrong(bench, &dark, 0, None)?;
+    if bench.has_hands() {
+        // Where nobody is, the result alone is told.
+        tell_wrong(bench, &dark, 0, None)?;
+    }
     let mut wrong = dark.wrongly_lit.len();
     let mut at = 0;
     while let Some(lamp) = dark.lamps.get(at) {
@@ -56,11 +59,11 @@ async fn walk(bench: &mut Bench) -> Result<Walked, Failure> {
         let Some(seen) = bench.light(Some(lamp.bit)).await? else {
             return Ok(Walked::Ended);
         };
-        tell_wrong(bench, &seen, wrong, Some(lamp))?;
-        wrong = seen.wrongly_lit.len();
-        if let Some(now) = seen.lamps.get(at) {
-            tell(bench, now)?;
+        if bench.has_hands() {
+            tell_wrong(bench, &seen, wrong, Some(lamp))?;
+            tell(bench, seen.lamps.get(at).unwrap_or(lamp))?;
         }
+        wrong = seen.wrongly_lit.len();
         let typed = match bench.each {
             true => Typed::Line(String::new()),
             false => bench.hold().await,

@@ -8,7 +8,7 @@ use super::trace::{Seen, Who};
 use super::two_up::{self, Next, Spun};
 use crate::gateway::Handle;
 use crate::sim::{Chance, Terminal, Tumbler};
-use crate::table::input::{OperatorAct, Person, Role};
+use crate::table::input::{DeviceKind, OperatorAct, Person, Role, TestStep};
 use crate::wire::message::{Contact, Cover, Level};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -188,10 +188,7 @@ impl People {
                 self.command(OperatorAct::AbandonOpening).await;
                 return;
             }
-            "test" => {
-                self.command(OperatorAct::LeaveTest).await;
-                return;
-            }
+            "test" => return self.test_lamps().await,
             _ => {
                 self.pause(300, 500).await;
                 return;
@@ -299,6 +296,21 @@ impl People {
             "entered" => self.entered().await,
             _ => {}
         }
+    }
+
+    /// A lamp is tried; every other time the test is left before it has ended.
+    async fn test_lamps(&mut self) {
+        let device = match self.game {
+            Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => DeviceKind::LayoutLamps,
+            Game::TwoUpDice | Game::TriplePenny => DeviceKind::ResultLights,
+        };
+        let ends = self.ended % 2 == 0;
+        let steps = [TestStep::Begin { device }, TestStep::Light { bit: Some(3) }];
+        for step in steps.into_iter().chain(ends.then_some(TestStep::End)) {
+            self.command(OperatorAct::DeviceTest(step)).await;
+            self.pause(100, 300).await;
+        }
+        self.command(OperatorAct::LeaveTest).await;
     }
 
     async fn deal_two_up(&mut self, look: &Look, spun: Spun) {

@@ -89,7 +89,7 @@ impl Shown {
         let now = Wanted {
             lit: self.story.lit(),
             numbers: match (self.story.mode, round) {
-                (Mode::Opening, _) => None,
+                (Mode::Opening | Mode::Test | Mode::TestFromOpen, _) => None,
                 (_, Some(round)) if round.stage == Stage::Entered => Some(round.numbers.clone()),
                 _ => Some(String::new()),
             },

@@ -96,11 +96,11 @@ impl Story {
             .filter(|round| round.end.is_none() && self.mode == Mode::Open)
     }
 
-    /// The bits of lamps or lights that must be lit; `None`: the events don't say (a walk, a test entry).
+    /// The bits of lamps or lights that must be lit; `None`: the events don't say (a walk, a test entry, a device's test).
     pub(super) fn lit(&self) -> Option<BTreeSet<usize>> {
         match self.mode {
-            Mode::Opening => None,
-            Mode::Closed | Mode::Test | Mode::TestFromOpen => Some(BTreeSet::new()),
+            Mode::Opening | Mode::Test | Mode::TestFromOpen => None,
+            Mode::Closed => Some(BTreeSet::new()),
             Mode::Open if self.is_two_up => Some(self.lights.lit()),
             Mode::Open => Some(
                 self.running()
