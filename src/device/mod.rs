@@ -36,7 +36,10 @@ pub use identify::{ANSWERS_WITHIN, Answered, identify};
 pub use listing::{ListedPort, Places, UsbIdentity, is_port, list, look};
 pub use outside::{Answer, OpenPort, Ports, SerialPorts, Task};
 pub use port::{Leads, Moved, OpenError};
-pub use report::{Counts, Found, Identity, Kind, LinkReport, LinkState, Poor, RoundTrip};
+pub use report::{
+    Counts, Drift, Found, Identity, Kind, LastFault, LinkReport, LinkState, LongestSilence, Poor, RoundTrip,
+    RoundTripEver,
+};
 pub use tape::{Cursor, Kept, Piece, TAPE_BYTES, Tape, What};
 
 /// A port and what is expected behind it.

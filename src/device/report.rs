@@ -35,8 +35,63 @@ pub struct LinkReport {
     pub counts: Counts,
     /// Of the newest PINGs; `None` before the first answer.
     pub round_trip: Option<RoundTrip>,
+    /// Of all PINGs since the daemon's start; `None` before the first answer.
+    #[serde(default)]
+    pub round_trip_ever: Option<RoundTripEver>,
     /// The device's clock can be related to ours: the age of keys is known.
     pub clocks_related: bool,
+    /// How far its clock runs from ours, in this session; `None` until it was watched for a minute.
+    #[serde(default)]
+    pub drift: Option<Drift>,
+    /// When the newest valid frame came, in microseconds since the daemon's start; `None` before the first.
+    #[serde(default)]
+    pub heard_us: Option<u64>,
+    /// The longest time between two valid frames while the port was open; `None` before the second.
+    #[serde(default)]
+    pub longest_silence: Option<LongestSilence>,
+    /// What was wrong with the line last; `None`: nothing yet.
+    #[serde(default)]
+    pub last_fault: Option<LastFault>,
+}
+
+/// How far a device's clock runs from ours.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Drift {
+    /// Parts per million; above zero it runs fast. 1 ppm is 3.6 ms an hour.
+    pub ppm: i64,
+    /// Over how many seconds that was measured.
+    pub over_s: u64,
+}
+
+/// A time without a valid frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LongestSilence {
+    /// How long, in microseconds.
+    pub lasted_us: u64,
+    /// When it ended, in microseconds since the daemon's start.
+    pub ended_us: u64,
+}
+
+/// What was wrong with a line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LastFault {
+    /// A few words: "2 CRC errors", "down: ...".
+    pub what: String,
+    /// When it was noticed, in microseconds since the daemon's start.
+    pub at_us: u64,
+}
+
+/// Round trips since the daemon's start.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct RoundTripEver {
+    /// How many.
+    pub count: u64,
+    /// Half were quicker, in microseconds, to a quarter.
+    pub p50_us: u32,
+    /// 99 of 100 were quicker, likewise.
+    pub p99_us: u32,
+    /// The longest, in microseconds.
+    pub max_us: u32,
 }
 
 /// How a link stands.
@@ -239,6 +294,9 @@ pub struct RoundTrip {
     pub p50_us: u32,
     /// 99 of 100 were quicker, in microseconds.
     pub p99_us: u32,
+    /// The longest, in microseconds.
+    #[serde(default)]
+    pub max_us: u32,
 }
 
 impl LinkReport {
@@ -258,7 +316,12 @@ impl LinkReport {
             poor: None,
             counts: Counts::default(),
             round_trip: None,
+            round_trip_ever: None,
             clocks_related: false,
+            drift: None,
+            heard_us: None,
+            longest_silence: None,
+            last_fault: None,
         }
     }
 }

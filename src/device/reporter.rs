@@ -7,9 +7,11 @@ use tokio::sync::watch;
 
 use crate::time::Uptime;
 use crate::wire::session::Host;
-use crate::wire::session::host::Counters;
+use crate::wire::session::host::{Counters, Silence};
 
-use super::report::{Counts, Found, Identity, LinkReport, LinkState, Poor, RoundTrip};
+use super::report::{
+    Counts, Drift, Found, Identity, LastFault, LinkReport, LinkState, LongestSilence, Poor, RoundTrip, RoundTripEver,
+};
 
 /// Counters in the report are never older than this and the time to the next PING.
 const REFRESH: Duration = Duration::from_secs(1);
@@ -105,6 +107,13 @@ impl Reporter {
             if moved {
                 report.since_us = now.as_micros();
             }
+            if moved && matches!(standing.state, LinkState::Down | LinkState::Silent) {
+                let what = format!("{}: {}", standing.state.word(), standing.text);
+                report.last_fault = Some(LastFault {
+                    what: what.trim_end_matches([':', ' ']).to_owned(),
+                    at_us: now.as_micros(),
+                });
+            }
             report.state = standing.state;
             report.text = standing.text;
             log.line(now, report);
@@ -125,25 +134,91 @@ impl Reporter {
         if announce {
             self.announced = now;
         }
+        let before = self.counts;
         count(&mut self.counts, &host.counters());
         let counts = self.counts;
-        let trips = host.round_trips();
-        let round_trip = trips
-            .percentile(50)
-            .zip(trips.percentile(99))
-            .map(|(p50, p99)| RoundTrip {
-                p50_us: micros(p50),
-                p99_us: micros(p99),
-            });
-        let clocks_related = host.relate(now, 0).is_some();
+        let fault = noticed(&before, &counts).map(|what| LastFault {
+            what,
+            at_us: now.as_micros(),
+        });
+        let measured = Measured::of(now, host);
         self.report.send_if_modified(|report| {
             report.at_us = now.as_micros();
             report.counts = counts;
-            report.round_trip = round_trip;
-            report.clocks_related = clocks_related;
+            report.last_fault = fault.or(report.last_fault.take());
+            measured.put_in(report);
             announce
         });
     }
+}
+
+/// What a host measures of its line.
+struct Measured {
+    round_trip: Option<RoundTrip>,
+    round_trip_ever: Option<RoundTripEver>,
+    clocks_related: bool,
+    drift: Option<Drift>,
+    silence: Silence,
+}
+
+impl Measured {
+    fn of(now: Uptime, host: &Host) -> Measured {
+        let trips = host.round_trips();
+        let newest = |percent| trips.percentile(percent).map(micros);
+        let ever = |percent| trips.percentile_of_all(percent).map(micros);
+        let recent = newest(50).zip(newest(99)).zip(newest(100));
+        Measured {
+            round_trip: recent.map(|((p50_us, p99_us), max_us)| RoundTrip { p50_us, p99_us, max_us }),
+            round_trip_ever: ever(50)
+                .zip(ever(99))
+                .zip(trips.longest())
+                .map(|((p50_us, p99_us), longest)| RoundTripEver {
+                    count: trips.count(),
+                    p50_us,
+                    p99_us,
+                    max_us: micros(longest),
+                }),
+            clocks_related: host.relate(now, 0).is_some(),
+            drift: host.drift().map(|drift| Drift {
+                ppm: drift.ppm,
+                over_s: drift.over.as_secs(),
+            }),
+            silence: host.silence(),
+        }
+    }
+
+    fn put_in(self, report: &mut LinkReport) {
+        report.round_trip = self.round_trip;
+        report.round_trip_ever = self.round_trip_ever;
+        report.clocks_related = self.clocks_related;
+        report.drift = self.drift;
+        report.heard_us = self.silence.heard.map(Uptime::as_micros);
+        report.longest_silence = Some(self.silence)
+            .filter(|silence| !silence.longest.is_zero())
+            .map(|silence| LongestSilence {
+                lasted_us: u64::try_from(silence.longest.as_micros()).unwrap_or(u64::MAX),
+                ended_us: silence.longest_ended.as_micros(),
+            });
+    }
+}
+
+/// What has gone wrong on the line between two looks, in a few words; the plainest sign of a bad cable first.
+fn noticed(before: &Counts, now: &Counts) -> Option<String> {
+    let signs = [
+        ("CRC errors", before.crc_errors, now.crc_errors),
+        ("pieces of noise", before.noise, now.noise),
+        ("resets of the device", before.resets, now.resets),
+        ("frames sent again, unanswered", before.repeats_out, now.repeats_out),
+        ("frames that the device sent again", before.repeats_in, now.repeats_in),
+        ("frames that the line did not take", before.out_dropped, now.out_dropped),
+        ("of our own frames came back", before.echoes, now.echoes),
+    ];
+    let said: Vec<String> = signs
+        .into_iter()
+        .filter(|(_, before, now)| now > before)
+        .map(|(what, before, now)| format!("{} {what}", now - before))
+        .collect();
+    (!said.is_empty()).then(|| said.join(", "))
 }
 
 fn micros(duration: Duration) -> u32 {

@@ -3,11 +3,13 @@
 mod events;
 mod greeting;
 mod heard;
+mod health;
 mod oddities;
 mod receive;
 
 pub use events::{Age, Counters, DownReason, HostEvent, Oddity, Status, Wish};
 pub use heard::{Disclosure, Heard};
+pub use health::Silence;
 
 use super::clock::{DeviceClock, RoundTrips};
 use super::delivery::{Due, Receiving, Sending};
@@ -110,6 +112,7 @@ pub struct Host {
     wrong: Option<DeviceHello>,
     oddities: Oddities,
     trips: RoundTrips,
+    silence: Silence,
     counters: Counters,
     mended: Mended,
 }
@@ -180,6 +183,7 @@ impl Host {
             wrong: None,
             oddities: Oddities::default(),
             trips: RoundTrips::default(),
+            silence: Silence::default(),
             counters: Counters::default(),
             mended: Mended::default(),
         }
@@ -191,12 +195,14 @@ impl Host {
     pub fn handle_opened(&mut self, now: Uptime) {
         self.decoder.restart();
         self.out.bytes.clear();
+        self.silence.opened(now);
         self.greet(now);
     }
 
     /// The port is gone. Ends the session without an event: whoever closed it knows why.
     pub fn handle_closed(&mut self) {
         self.phase = Phase::Closed;
+        self.silence.closed();
         self.out.bytes.clear();
         self.wrong = None;
         self.oddities.forget();

@@ -31,6 +31,7 @@ impl Host {
     }
 
     fn take_frame(&mut self, now: Uptime, frame: &Frame) {
+        self.silence.broken(now);
         if frame.kind == Kind::Reset {
             self.counters.resets += 1;
         }
