@@ -204,6 +204,8 @@ async fn record_until_refused(scene: &Scene, most: u32) -> String {
                 Answer::Done { .. } => {}
                 refused @ (Answer::View(_)
                 | Answer::Lines(_)
+                | Answer::Offers(_)
+                | Answer::Preview(_)
                 | Answer::Verified { .. }
                 | Answer::Refused { .. }
                 | Answer::Failed { .. }

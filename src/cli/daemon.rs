@@ -6,7 +6,9 @@ use crate::control::client::{Client, ClientError, instances};
 use crate::control::{Act, Answer, Request};
 use crate::gateway::View;
 use clap::Args;
+use nix::unistd::{Gid, Group};
 use std::error::Error;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Where daemons put their sockets unless the configuration says otherwise.
@@ -222,6 +224,8 @@ pub fn done(answer: Answer) -> Result<String, Failure> {
         Answer::Done { text } => Ok(text),
         Answer::View(_)
         | Answer::Lines(_)
+        | Answer::Offers(_)
+        | Answer::Preview(_)
         | Answer::Verified { .. }
         | Answer::Refused { .. }
         | Answer::Failed { .. }
@@ -244,10 +248,22 @@ pub fn unexpected(answer: &Answer) -> Failure {
         }
         Answer::Failed { text } => Failure::failed(text.clone()),
         Answer::WrongUse { text } => Failure::usage(text.clone()),
-        Answer::View(_) | Answer::Lines(_) | Answer::Verified { .. } | Answer::Done { .. } => Failure::failed(
+        Answer::View(_)
+        | Answer::Lines(_)
+        | Answer::Offers(_)
+        | Answer::Preview(_)
+        | Answer::Verified { .. }
+        | Answer::Done { .. } => Failure::failed(
             "the daemon answered something else than was asked: command and daemon are of different versions?",
         ),
     }
+}
+
+/// The group that may open a socket, by its name or else its number; `None` where not even that may be seen.
+fn group_of(socket: &Path) -> Option<String> {
+    let gid = std::fs::metadata(socket).ok()?.gid();
+    let group = Group::from_gid(Gid::from_raw(gid)).ok().flatten();
+    Some(group.map_or_else(|| gid.to_string(), |group| group.name))
 }
 
 /// A daemon that can't be reached, with what to do.
@@ -256,12 +272,16 @@ pub fn unreachable(error: ClientError) -> Failure {
     let advice = match &error {
         ClientError::Absent { .. } | ClientError::NobodyListens { .. } | ClientError::NoSocket { .. } => {
             "\nStart it (systemctl start tablegate@NAME, or tablegate run --config FILE), or name another one."
+                .to_owned()
         }
-        ClientError::Denied { .. } => "\nAsk for membership of its group (see ls -l), and log in again.",
+        ClientError::Denied { path } => match group_of(path) {
+            Some(group) => format!("\nIt is the group {group}: ask for membership of it, and log in again."),
+            None => "\nAsk for membership of its group (see ls -l), and log in again.".to_owned(),
+        },
         ClientError::Io { .. }
         | ClientError::Closed
         | ClientError::Silent { .. }
-        | ClientError::NotUnderstood { .. } => "",
+        | ClientError::NotUnderstood { .. } => String::new(),
     };
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     Failure {

@@ -2,7 +2,7 @@
 
 use super::two_up::{DiceGone, INVALID_REASONS, LightWord, OutcomeName, SetFrom, SideName, invalid_reason};
 use super::wording::complaint;
-use crate::gateway::{Captured, LineOf, Since, View};
+use crate::gateway::{Captured, LineOf, Since, StateView, View};
 use crate::table::event::{OpeningCheck, RoundVoidedReason};
 use crate::table::incident::IncidentCause;
 use crate::table::input::{DeviceKind, OperatorAct, Part, Shown, Side, TestStep};
@@ -32,6 +32,20 @@ pub enum Request {
         /// From when on.
         since: Since,
     },
+    /// Which acts the table would do for this person now, and why not the others. Nothing is done, and nothing recorded.
+    Offers {
+        /// In whose name root asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
+    /// What exactly an act would do. Nothing is done, and nothing recorded.
+    Preview {
+        /// What.
+        act: Act,
+        /// In whose name root asks.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
+    },
     /// Digests of everything that runs; takes up to a minute.
     VerifySoftware {
         /// What goes before each thing that is digested, in hexadecimal digits.
@@ -60,6 +74,10 @@ pub enum Answer {
     View(Box<View>),
     /// What has gone over the lines since the last answer.
     Lines(Box<Captured>),
+    /// Acts, and what the table says to each.
+    Offers(Vec<Offer>),
+    /// What an act would do.
+    Preview(Box<Preview>),
     /// The digests, which are recorded.
     Verified {
         /// An encoded `tablegate.v1.SoftwareVerified`, in hexadecimal digits.
@@ -102,6 +120,8 @@ impl Answer {
         match self {
             Answer::View(view) => Ok(*view),
             Answer::Lines(_)
+            | Answer::Offers(_)
+            | Answer::Preview(_)
             | Answer::Verified { .. }
             | Answer::Done { .. }
             | Answer::Refused { .. }
@@ -125,6 +145,43 @@ impl Answer {
             | Answer::WrongUse { .. } => Err(self),
         }
     }
+}
+
+/// An act, and whether the table would do it now.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Offer {
+    /// The act; of an act with many choices (faces, a seat) or with a text, an example.
+    pub act: Act,
+    /// Why not; `None`: it would be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refused>,
+}
+
+/// Why an act would not be done.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Refused {
+    /// 7 is shown as E07; 0: no number.
+    pub code: u32,
+    /// One sentence: what is wrong, and what to do.
+    pub text: String,
+    /// The rule behind it; empty: none.
+    pub rule: String,
+}
+
+/// What an act would do.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Preview {
+    /// What would be recorded: encoded `tablegate.v1.Event`s without number, time and chain, in hexadecimal digits.
+    pub events: Vec<String>,
+    /// Ids of the areas or lights that should be lit now.
+    pub lit_before: Vec<String>,
+    /// The same afterwards.
+    pub lit_after: Vec<String>,
+    /// The table afterwards.
+    pub after: StateView,
+    /// The act that would take it back, which the table would do afterwards; `None`: nothing takes it back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken_back_by: Option<Act>,
 }
 
 /// What a person can ask for. The words are those of the commands.

@@ -2,6 +2,7 @@
 
 use super::hex;
 use super::message::{Act, ActError, Answer, Request};
+use super::offers;
 use super::peer::Peer;
 use super::socket::{BindError, ControlConfig, Listening};
 use super::{MAX_CONNECTIONS, MAX_MESSAGE};
@@ -129,6 +130,8 @@ async fn converse(lines: &mut Lines, peer: &Peer, handle: &Handle, acted: &mut A
             Ok(Ok(Request::WatchLines { devices, since })) => {
                 return watch_lines(lines, handle.watch_lines(devices, since)).await;
             }
+            Ok(Ok(Request::Offers { by })) => offered(handle, peer, by.as_deref()).await,
+            Ok(Ok(Request::Preview { act, by })) => preview(handle, peer, act, by.as_deref()).await,
             Ok(Ok(Request::VerifySoftware { seed, by })) => verify(handle, peer, &seed, by.as_deref()).await,
             Ok(Ok(Request::Act { act, by })) => self::act(handle, peer, act, by, acted).await,
             Ok(Err(text)) => Answer::WrongUse { text },
@@ -171,6 +174,36 @@ async fn verify(handle: &Handle, peer: &Peer, seed: &str, by: Option<&str>) -> A
     }
 }
 
+/// What this person could do now.
+async fn offered(handle: &Handle, peer: &Peer, by: Option<&str>) -> Answer {
+    match peer.acting(by) {
+        Ok(person) => match offers::offers(handle, &person).await {
+            Ok(offers) => Answer::Offers(offers),
+            Err(refusal) => not_done(refusal),
+        },
+        Err(error) => Answer::WrongUse {
+            text: error.to_string(),
+        },
+    }
+}
+
+/// What an act of this person would do.
+async fn preview(handle: &Handle, peer: &Peer, act: Act, by: Option<&str>) -> Answer {
+    let act = match act.try_into() {
+        Ok(act) => act,
+        Err(error) => return wrong_act(&error),
+    };
+    match peer.acting(by) {
+        Ok(person) => match offers::preview(handle, &person, &act).await {
+            Ok(preview) => Answer::Preview(Box::new(preview)),
+            Err(refusal) => not_done(refusal),
+        },
+        Err(error) => Answer::WrongUse {
+            text: error.to_string(),
+        },
+    }
+}
+
 /// Does what a person asks, if this person may ask it here.
 async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>, acted: &mut Acted) -> Answer {
     let is_test = act.is_test();
@@ -198,17 +231,22 @@ async fn act(handle: &Handle, peer: &Peer, act: Act, by: Option<String>, acted: 
     *acted = Acted::Something;
     match handle.act(person, act).await {
         Ok(text) => Answer::Done { text },
-        Err(Refusal::Rejected(rejection)) => Answer::Refused {
+        Err(refusal) => not_done(refusal),
+    }
+}
+
+/// Why nothing was done.
+fn not_done(refusal: Refusal) -> Answer {
+    match refusal {
+        Refusal::Rejected(rejection) => Answer::Refused {
             code: rejection.code,
             readout: rejection.readout.to_owned(),
             text: rejection.text,
             rule: rejection.rule.to_owned(),
         },
-        Err(refusal @ (Refusal::JournalFailed { .. } | Refusal::SelfTestFailed { .. } | Refusal::Stopping)) => {
-            Answer::Failed {
-                text: refusal.to_string(),
-            }
-        }
+        Refusal::JournalFailed { .. } | Refusal::SelfTestFailed { .. } | Refusal::Stopping => Answer::Failed {
+            text: refusal.to_string(),
+        },
     }
 }
 

@@ -74,6 +74,11 @@ pub const INVALID_REASONS: [&str; 15] = [
     "spinner_outside_ring",
 ];
 
+/// Names of the result lights, as their device numbers them.
+pub const LIGHTS: [&str; 11] = [
+    "heads_1", "heads_2", "heads_3", "tails_1", "tails_2", "tails_3", "odds_1", "odds_2", "odds_3", "odds_4", "odds_5",
+];
+
 impl From<SideName> for Side {
     fn from(side: SideName) -> Side {
         match side {

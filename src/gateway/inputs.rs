@@ -4,6 +4,7 @@
 //! before every input that is younger than it and after every input that is older.
 
 use super::Refusal;
+use crate::table::Table;
 use crate::table::input::{Arrival, Input};
 use crate::time::{Clock, Uptime};
 use crate::uplink::Notice;
@@ -19,12 +20,24 @@ pub(crate) struct Asked {
     pub(super) reply: Option<oneshot::Sender<Result<String, Refusal>>>,
 }
 
+/// Somebody wants a copy of the table, to try on it what would happen.
+pub(crate) struct Peek(pub(super) oneshot::Sender<Result<Table, Refusal>>);
+
+impl Peek {
+    /// Answers; whoever asked may have gone.
+    pub(super) fn answer(self, table: Result<Table, Refusal>) {
+        let _gone = self.0.send(table);
+    }
+}
+
 /// What woke the loop.
 pub(super) enum Wake {
     /// Something came in.
     Input(Asked),
     /// The uplink needs something of the journal's owner.
     Notice(Uptime, Notice),
+    /// Somebody wants a copy of the table.
+    Peek(Peek),
     /// Nothing came for a while: time for housekeeping, and a sign of life.
     Idle(Uptime),
     /// Stop cleanly.
@@ -73,6 +86,8 @@ pub(super) struct Inputs {
     devices: Queue<Arrival>,
     people: Queue<Asked>,
     notices: Queue<Notice>,
+    /// Only looked at when nothing else waits.
+    peeks: Queue<Peek>,
     /// What was kept while nothing could be recorded; goes before everything else.
     kept: VecDeque<Wake>,
     stop: watch::Receiver<bool>,
@@ -95,11 +110,18 @@ impl Inputs {
             devices: Queue::new(devices),
             people: Queue::new(people),
             notices: Queue::new(notices),
+            peeks: Queue::new(mpsc::channel(1).1),
             kept: VecDeque::new(),
             stop,
             idle,
             idle_at: Uptime::ZERO,
         }
+    }
+
+    /// Copies of the table are asked for here.
+    pub(super) fn with_peeks(mut self, peeks: mpsc::Receiver<Peek>) -> Self {
+        self.peeks = Queue::new(peeks);
+        self
     }
 
     /// Comes next, in this order, stamped as arriving now.
@@ -146,6 +168,7 @@ impl Inputs {
                 () = self.devices.wait() => {}
                 () = self.people.wait() => {}
                 () = self.notices.wait() => {}
+                () = self.peeks.wait() => {}
                 stopped = self.stop.changed() => if stopped.is_err() { return Wake::Stop },
                 () = tokio::time::sleep(until) => {}
             }
@@ -167,6 +190,7 @@ impl Inputs {
         self.devices.fill();
         self.people.fill();
         self.notices.fill();
+        self.peeks.fill();
         let device = self.devices.oldest.as_ref().map(|arrival| arrival.at);
         let person = self.people.oldest.as_ref().map(|asked| asked.arrival.at);
         let queued = [device, person].into_iter().flatten().min();
@@ -185,7 +209,10 @@ impl Inputs {
                 Some(Wake::Input(Asked { arrival, reply: None }))
             }
             (None, Some(_)) => self.people.oldest.take().map(Wake::Input),
-            (None, None) => self.notices.oldest.take().map(|notice| Wake::Notice(now, notice)),
+            (None, None) => match self.notices.oldest.take() {
+                Some(notice) => Some(Wake::Notice(now, notice)),
+                None => self.peeks.oldest.take().map(Wake::Peek),
+            },
         }
     }
 }
@@ -249,6 +276,7 @@ mod tests {
                 format!("deadline {}", asked.arrival.at.as_micros() / 1000)
             }
             Wake::Notice(..) => "notice".into(),
+            Wake::Peek(_) => "peek".into(),
             Wake::Idle(_) => "idle".into(),
             Wake::Stop => "stop".into(),
         }

@@ -216,6 +216,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         clock.clone(),
         synchronisation.clone(),
     );
+    let (peeks, to_peek) = mpsc::channel(1);
     let mut inputs = Inputs::new(
         clock.clone(),
         from_devices,
@@ -223,7 +224,8 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         from_uplink,
         stopped,
         LOOK_EVERY,
-    );
+    )
+    .with_peeks(to_peek);
     inputs.keep(std::iter::once(Input::Started), std::iter::empty());
     let its_store = store.clone();
     let its_clock = clock.clone();
@@ -248,6 +250,7 @@ async fn scene_with(synchronisation: watch::Receiver<Synchronisation>, clock_is_
         verifier: super::verify::Desk::new().0,
         clock: clock.clone(),
         people,
+        peeks,
         table: table_view,
         state: watch::channel(TableState::default()).1,
         reports: watch::channel(Reports::default()).1,

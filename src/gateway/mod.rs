@@ -48,13 +48,13 @@ pub use crate::device::Kind as LineOf;
 use crate::device::{LinkReport, PortConfig};
 use crate::journal::JournalConfig;
 use crate::signing::Signer;
-use crate::table::TableConfig;
 use crate::table::event::{SoftwareVerified, TableState};
 use crate::table::input::{Arrival, Asker, Input, OperatorAct, Person};
 use crate::table::rejection::Rejection;
-use crate::time::Clock;
+use crate::table::{Table, TableConfig};
+use crate::time::{Clock, Uptime};
 use crate::uplink::{UplinkConfig, UplinkReport};
-use inputs::Asked;
+use inputs::{Asked, Peek};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -96,6 +96,7 @@ pub struct Rooms {
 pub struct Handle {
     clock: Arc<dyn Clock>,
     people: mpsc::Sender<Asked>,
+    peeks: mpsc::Sender<Peek>,
     table: watch::Receiver<Arc<TableView>>,
     state: watch::Receiver<TableState>,
     reports: watch::Receiver<Reports>,
@@ -168,8 +169,10 @@ impl Handle {
     #[must_use]
     pub fn look(&self) -> View {
         let reports = self.reports.borrow();
+        let mut table = TableView::clone(&self.table.borrow());
+        table.uptime_ms = self.clock.uptime().as_micros() / 1000;
         View {
-            table: TableView::clone(&self.table.borrow()),
+            table,
             links: reports.links.iter().map(|link| link.borrow().clone()).collect(),
             uplink: reports.uplink.as_ref().map(|uplink| uplink.borrow().clone()),
         }
@@ -189,6 +192,17 @@ impl Handle {
         let (reply, answer) = oneshot::channel();
         self.ask(Input::Operator { person, act }, Some(reply)).await?;
         answer.await.unwrap_or(Err(Refusal::Stopping))
+    }
+
+    /// A copy of the table as it is now, and the time at which it was taken: what would happen can be tried on it, and play goes on.
+    ///
+    /// # Errors
+    /// The table does nothing now.
+    pub async fn peek(&self) -> Result<(Uptime, Table), Refusal> {
+        let (reply, answer) = oneshot::channel();
+        self.peeks.send(Peek(reply)).await.map_err(|_| Refusal::Stopping)?;
+        let table = answer.await.unwrap_or(Err(Refusal::Stopping))?;
+        Ok((self.clock.uptime(), table))
     }
 
     /// A person asked for an act that they may not ask for so: the journal keeps it.

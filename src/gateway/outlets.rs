@@ -8,6 +8,7 @@ use crate::table::event::{Event, Head, TableState};
 use crate::table::indicators::{DeviceCommand, Indicators, Readout};
 use crate::table::input::DeviceKind;
 use crate::table::view::Situation;
+use crate::time::Uptime;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -116,10 +117,15 @@ impl Outlets {
     }
 
     /// Uplink, display and control learn of the state after the newest event.
-    pub(super) fn publish(&self, mut state: TableState, situation: Situation, head: &Head) {
+    /// `moved_at`: when what is new happened; `None` for what a run begins with.
+    pub(super) fn publish(&self, mut state: TableState, situation: Situation, head: &Head, moved_at: Option<Uptime>) {
         state.head = Some(head.clone());
         self.change_view(|view| {
-            view.state = StateView::of(&state);
+            let shown = StateView::of(&state);
+            if !shown.is_same_moment(&view.state) {
+                view.phase_since_ms = moved_at.map(|at| at.as_micros() / 1000);
+            }
+            view.state = shown;
             view.situation = situation;
             view.journal.seqno = head.seqno;
             view.journal.journal_id.clone_from(&head.journal_id);

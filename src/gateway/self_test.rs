@@ -73,6 +73,7 @@ impl House {
                         terminal.wish.send_replace(Wish::Terminal(out_of_order(status.entry)));
                     }
                 }
+                Wake::Peek(peek) => peek.answer(Err(Refusal::SelfTestFailed { text: text.to_owned() })),
                 Wake::Notice(..) | Wake::Idle(_) => {}
                 Wake::Stop => break AfterFailure::Stop,
             }

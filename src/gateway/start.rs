@@ -195,7 +195,9 @@ impl House {
         let idle = Watchdog::from_environment()
             .longest_sleep()
             .map_or(LOOK_EVERY, |limit| limit.min(LOOK_EVERY));
-        let inputs = Inputs::new(clock.clone(), from_devices, from_people, from_uplink, stopped, idle);
+        let (peeks, to_peek) = mpsc::channel(PEOPLES_INPUTS);
+        let inputs =
+            Inputs::new(clock.clone(), from_devices, from_people, from_uplink, stopped, idle).with_peeks(to_peek);
         let (verifier, questions) = verify::Desk::new();
         let (digest_links, links) = watch::channel(Vec::new());
         let digester = Digester {
@@ -211,6 +213,7 @@ impl House {
         let handle = Handle {
             clock,
             people,
+            peeks,
             table: seen_view,
             state: seen_state,
             reports: seen_reports,
@@ -279,7 +282,12 @@ impl House {
             ..Counts::default()
         });
         self.fault.send_replace(String::new());
-        outlets.publish(begun.table.state(), begun.table.situation(), begun.recorder.head());
+        outlets.publish(
+            begun.table.state(),
+            begun.table.situation(),
+            begun.recorder.head(),
+            None,
+        );
         let mut rounds = std::mem::take(&mut begun.rounds);
         rounds.count_anew();
         outlets.change_view(|view| {
@@ -442,6 +450,8 @@ fn first_view(config: &GatewayConfig, journal: &JournalConfig, run: &Run) -> Tab
         game: game.to_owned(),
         style: Some(style.to_owned()).filter(|style| !style.is_empty()),
         layout: layout.to_owned(),
+        uptime_ms: 0,
+        phase_since_ms: None,
         state: StateView {
             mode: "self_test".to_owned(),
             ..StateView::default()

@@ -70,6 +70,10 @@ impl TableLoop<'_> {
                     Ok(Some(ended)) => return ended,
                     Err(trouble) => Err(trouble),
                 },
+                Wake::Peek(peek) => {
+                    peek.answer(Ok(self.table.clone()));
+                    Ok(())
+                }
                 Wake::Idle(now) => self.keep_house(now).await,
                 Wake::Stop => return self.finish().await,
             };
@@ -208,8 +212,9 @@ impl TableLoop<'_> {
     /// Everybody who looks, and the floor, learn of the state after the newest event.
     pub(super) fn publish(&mut self) {
         self.outlets.note(&std::mem::take(&mut self.unseen));
+        let (state, situation) = (self.table.state(), self.table.situation());
         self.outlets
-            .publish(self.table.state(), self.table.situation(), self.recorder.head());
+            .publish(state, situation, self.recorder.head(), Some(self.now));
     }
 
     /// An input of the gateway's own.

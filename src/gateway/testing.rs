@@ -84,6 +84,7 @@ pub(crate) fn handle() -> (Handle, mpsc::Receiver<Asked>, watch::Sender<Arc<Tabl
     let handle = Handle {
         clock: SteppingClock::shared(),
         people,
+        peeks: mpsc::channel(1).0,
         table,
         state: watch::channel(TableState::default()).1,
         reports,
@@ -105,6 +106,8 @@ pub(crate) fn view() -> TableView {
         game: "tai-sai".into(),
         style: Some("A".into()),
         layout: "appendix-1".into(),
+        uptime_ms: 0,
+        phase_since_ms: None,
         state: StateView::default(),
         situation: Default::default(),
         rounds: Rounds::default(),

@@ -28,6 +28,12 @@ pub struct TableView {
     pub style: Option<String>,
     /// "appendix-1" or "appendix-2".
     pub layout: String,
+    /// Milliseconds of this run when it was looked at: what deadlines and [`TableView::phase_since_ms`] are compared with.
+    #[serde(default)]
+    pub uptime_ms: u64,
+    /// Since when mode, phase and round are what they are, in milliseconds of this run; `None`: since before this run.
+    #[serde(default)]
+    pub phase_since_ms: Option<u64>,
     /// Mode, phase, round, locks, alerts.
     pub state: StateView,
     /// What it waits for, and what can be done about it.
@@ -250,6 +256,11 @@ impl FindingView {
 }
 
 impl StateView {
+    /// Nothing has moved on between the two: the clock of the phase goes on.
+    pub(super) fn is_same_moment(&self, other: &StateView) -> bool {
+        (&self.mode, &self.phase, self.round_id) == (&other.mode, &other.phase, other.round_id)
+    }
+
     /// In words.
     #[must_use]
     pub fn of(state: &TableState) -> Self {

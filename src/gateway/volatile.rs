@@ -136,6 +136,10 @@ impl TableLoop<'_> {
                         asked.answer(Err(Refusal::JournalFailed { text }));
                     }
                     Wake::Notice(_, notice) => missed.keep_notice(notice),
+                    Wake::Peek(peek) => {
+                        let text = missed.error.clone();
+                        peek.answer(Err(Refusal::JournalFailed { text }));
+                    }
                     Wake::Idle(_) => {}
                     Wake::Stop => return Some(Ended::StoppedUnrecorded),
                 },

@@ -6,6 +6,7 @@
 
 pub mod alert;
 mod approval;
+pub mod attempt;
 mod checkpoint;
 mod citation;
 mod device_test;

@@ -335,8 +335,8 @@ impl Supervisor {
             Answer::Refused { text, .. } | Answer::Failed { text } | Answer::WrongUse { text } => {
                 Err(Failure::failed(text))
             }
-            Answer::View(_) | Answer::Lines(_) | Answer::Verified { .. } => {
-                Err(Failure::failed("the gateway answered with a view"))
+            Answer::View(_) | Answer::Lines(_) | Answer::Offers(_) | Answer::Preview(_) | Answer::Verified { .. } => {
+                Err(Failure::failed("the gateway answered something else than was asked"))
             }
         }
     }
