@@ -17,6 +17,9 @@ pub struct Devices {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Fill the terminal with it, as it changes: what is added while you look stands out.
+    #[arg(short, long, conflicts_with = "json")]
+    watch: bool,
 }
 
 /// Runs it.
@@ -24,6 +27,9 @@ pub struct Devices {
 /// # Errors
 /// When no daemon can be asked.
 pub fn run(args: &Devices) -> Result<(), Failure> {
+    if args.watch {
+        return super::live::devices::run(&args.reach);
+    }
     let view = look(&args.reach)?;
     if args.json {
         print_json(&view.links)
@@ -91,24 +97,90 @@ fn block(text: &mut String, report: &LinkReport) {
         }
         None => text.push_str("  identity    none has answered yet\n"),
     }
-    counted(text, &report.counts);
+    counted(text, &report.counts, report.at_us);
+    push(text, format_args!("  line        {}\n", heard(report, report.at_us)));
     match report.round_trip {
         Some(trip) => push(
             text,
             format_args!(
-                "  round trip  half within {}, 99 of 100 within {}\n",
-                milliseconds(trip.p50_us),
-                milliseconds(trip.p99_us)
+                "  round trip  {} (two minutes)\n",
+                half_and_most(trip.p50_us, trip.p99_us, trip.max_us)
             ),
         ),
         None => text.push_str("  round trip  none measured\n"),
     }
-    if report.state == LinkState::Up && !report.clocks_related {
-        text.push_str("  clock       can't be related to ours: the age of keys is unknown\n");
+    if let Some(ever) = report.round_trip_ever {
+        push(
+            text,
+            format_args!(
+                "              {} (all {})\n",
+                half_and_most(ever.p50_us, ever.p99_us, ever.max_us),
+                ever.count
+            ),
+        );
+    }
+    push(text, format_args!("  clock       {}\n", drift(report)));
+    match &report.last_fault {
+        Some(fault) => {
+            let ago = spoken(Duration::from_micros(report.at_us.saturating_sub(fault.at_us)));
+            push(text, format_args!("  last fault  {ago} ago: {}\n", fault.what));
+        }
+        None => text.push_str("  last fault  none\n"),
     }
 }
 
-fn counted(text: &mut String, counts: &Counts) {
+/// When something valid came last, and the longest time that nothing did.
+pub(super) fn heard(report: &LinkReport, now_us: u64) -> String {
+    let Some(heard) = report.heard_us else {
+        return "nothing valid has come yet".to_owned();
+    };
+    let ago = spoken(Duration::from_micros(now_us.saturating_sub(heard)));
+    let longest = report.longest_silence.map(|longest| {
+        let lasted = Duration::from_micros(longest.lasted_us);
+        let ended = spoken(Duration::from_micros(now_us.saturating_sub(longest.ended_us)));
+        format!(
+            "; longest silence {}.{} s, ended {ended} ago",
+            lasted.as_secs(),
+            lasted.subsec_millis() / 100
+        )
+    });
+    format!("last heard {ago} ago{}", longest.unwrap_or_default())
+}
+
+/// How far the device's clock runs from ours.
+fn drift(report: &LinkReport) -> String {
+    let Some(drift) = report.drift else {
+        return match (report.state, report.clocks_related) {
+            (LinkState::Up, false) => "can't be related to ours: the age of keys is unknown".to_owned(),
+            (LinkState::Up | LinkState::Down | LinkState::Greeting | LinkState::Silent, _) => {
+                "not measured yet (a minute)".to_owned()
+            }
+        };
+    };
+    let runs = match drift.ppm {
+        0 => "runs with ours".to_owned(),
+        fast @ 1.. => format!("runs {fast} ppm fast"),
+        slow => format!("runs {} ppm slow", slow.unsigned_abs()),
+    };
+    format!("{runs} (over {})", spoken(Duration::from_secs(drift.over_s)))
+}
+
+/// Milliseconds, as "1.2".
+pub(super) fn tenths(micros: u32) -> String {
+    format!("{}.{}", micros / 1000, micros % 1000 / 100)
+}
+
+/// "half 1.2, 99% 15.9, longest 17.0 ms".
+fn half_and_most(half_us: u32, most_us: u32, longest_us: u32) -> String {
+    format!(
+        "half {}, 99% {}, longest {}",
+        tenths(half_us),
+        tenths(most_us),
+        milliseconds(longest_us)
+    )
+}
+
+fn counted(text: &mut String, counts: &Counts, at_us: u64) {
     push(
         text,
         format_args!("  frames      {} in, {} out\n", counts.frames_in, counts.frames_out),
@@ -141,8 +213,10 @@ fn counted(text: &mut String, counts: &Counts) {
     push(
         text,
         format_args!(
-            "  since start opened {} times, up {} times\n",
-            counts.opened, counts.sessions
+            "  counted     for {}; opened {} times, up {} times\n",
+            spoken(Duration::from_micros(at_us)),
+            counts.opened,
+            counts.sessions
         ),
     );
 }
@@ -151,7 +225,8 @@ fn or_dash(text: &str) -> &str {
     if text.is_empty() { "-" } else { text }
 }
 
-fn milliseconds(micros: u32) -> String {
+/// "1.2 ms".
+pub(super) fn milliseconds(micros: u32) -> String {
     format!("{}.{} ms", micros / 1000, micros % 1000 / 100)
 }
 
@@ -173,7 +248,7 @@ fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::{Identity, Kind, RoundTrip};
+    use crate::device::{Drift, Identity, Kind, LastFault, LongestSilence, RoundTrip, RoundTripEver};
 
     fn report() -> LinkReport {
         let mut report = LinkReport::new(Kind::Terminal, "/dev/serial/by-id/usb-ET-2_0042-if00".into());
@@ -196,6 +271,19 @@ mod tests {
         report.round_trip = Some(RoundTrip {
             p50_us: 1234,
             p99_us: 15_999,
+            max_us: 17_000,
+        });
+        report.round_trip_ever = Some(RoundTripEver {
+            count: 7384,
+            p50_us: 1280,
+            p99_us: 16_384,
+            max_us: 45_000,
+        });
+        report.drift = Some(Drift { ppm: -12, over_s: 7380 });
+        report.heard_us = Some(7_384_600_000);
+        report.longest_silence = Some(LongestSilence {
+            lasted_us: 1_040_000,
+            ended_us: 7_000_000_000,
         });
         report.clocks_related = true;
         report
@@ -209,8 +297,12 @@ mod tests {
           identity    serial 0042, firmware 1.3, boot 00007f3a
           frames      1203 in, 1188 out
           errors      CRC 0, repeats 0 in, 1 out
-          since start opened 1 times, up 1 times
-          round trip  half within 1.2 ms, 99 of 100 within 15.9 ms
+          counted     for 2 h 3 min; opened 1 times, up 1 times
+          line        last heard 0 s ago; longest silence 1.0 s, ended 6 min 25 s ago
+          round trip  half 1.2, 99% 15.9, longest 17.0 ms (two minutes)
+                      half 1.2, 99% 16.3, longest 45.0 ms (all 7384)
+          clock       runs 12 ppm slow (over 2 h 3 min)
+          last fault  none
         ");
     }
 
@@ -220,17 +312,25 @@ mod tests {
         down.text = "/dev/ttyUSB0 is held by minicom (pid 612)".into();
         down.counts.crc_errors = 3;
         down.counts.noise = 17;
+        down.at_us = 90_000_000;
+        down.last_fault = Some(LastFault {
+            what: "3 CRC errors, 17 pieces of noise".into(),
+            at_us: 78_000_000,
+        });
         let text = render(&[report(), down]);
         let (_, last) = text.split_once("\n\n").unwrap();
         insta::assert_snapshot!(last, @"
-        lamps  down for 0 s
+        lamps  down for 1 min 30 s
           /dev/ttyUSB0 is held by minicom (pid 612)
           port        /dev/ttyUSB0
           identity    none has answered yet
           frames      0 in, 0 out
           errors      CRC 3, repeats 0 in, 0 out, noise 17
-          since start opened 0 times, up 0 times
+          counted     for 1 min 30 s; opened 0 times, up 0 times
+          line        nothing valid has come yet
           round trip  none measured
+          clock       not measured yet (a minute)
+          last fault  12 s ago: 3 CRC errors, 17 pieces of noise
         ");
     }
 

@@ -354,11 +354,20 @@ fn run_show(show: &Show) -> Result<(), Failure> {
             show.seqno
         )));
     };
-    let json = as_json(record)?;
-    if !show.json {
-        print(&format!("{}\n", line(&decoded(record)?)))?;
+    if show.json {
+        print_json(&as_json(record)?)
+    } else {
+        print(&shown(record)?)
     }
-    print_json(&json)
+}
+
+/// An event, whole: its line, then everything in it.
+///
+/// # Errors
+/// What it is no event for.
+pub(super) fn shown(record: &Record) -> Result<String, Failure> {
+    let json = serde_json::to_string_pretty(&as_json(record)?).map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(format!("{}\n{json}\n", line(&decoded(record)?)))
 }
 
 fn run_export(export: &Export) -> Result<(), Failure> {
@@ -454,7 +463,8 @@ impl Rounds {
     }
 }
 
-fn decoded(record: &Record) -> Result<Event, Failure> {
+/// What a record says.
+pub(super) fn decoded(record: &Record) -> Result<Event, Failure> {
     decode(record).map_err(|error| Failure::failed(format!("event {}: {error}", record.seqno)))
 }
 

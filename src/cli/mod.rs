@@ -15,6 +15,7 @@ pub mod events;
 pub mod floor;
 pub mod journal;
 pub mod line_advice;
+pub mod live;
 mod lock;
 pub mod log;
 pub mod open;
@@ -61,10 +62,17 @@ enum Command {
     #[command(after_help = "Example:\n  tablegate run --config /etc/tablegate/TS-07.toml")]
     Run(run::RunArgs),
     /// Table, round, devices, link quality, backlog, alerts and locks.
-    #[command(after_help = "Example:\n  tablegate status --instance TS-07")]
+    #[command(
+        after_help = "Examples:\n  tablegate status --instance TS-07\n  tablegate status --watch\n  tablegate status --watch --by ana    root acknowledges alerts in ana's name\n\n\
+        --watch fills the terminal (80x24 or more) until q, Esc or Ctrl-C. Keys: a acknowledges the chosen alert, which a supervisor may; up and down choose; e shows the latest events."
+    )]
     Status(status::StatusArgs),
+    Supervise(live::supervise::Supervise),
     /// How well each device's line works: identity, link, frames, errors, repeats, round-trip times.
-    #[command(after_help = "Example:\n  tablegate devices --instance TS-07")]
+    #[command(
+        after_help = "Examples:\n  tablegate devices --instance TS-07\n  tablegate devices --watch    move the cable: what is added while you look has a ! before it and (+) behind it\n\n\
+        Counters run since the daemon's start, round trips over the last two minutes and over all, a clock's drift over the session."
+    )]
     Devices(devices::Devices),
     Ports(ports::Ports),
     Capture(capture::Capture),
@@ -147,6 +155,7 @@ pub fn main() -> std::process::ExitCode {
     ending::end(match cli.command {
         Command::Run(args) => run::run(&args),
         Command::Status(args) => status::run(&args),
+        Command::Supervise(args) => live::supervise::run(&args),
         Command::Devices(args) => devices::run(&args),
         Command::Ports(args) => ports::run(&args),
         Command::Capture(args) => capture::run(&args),

@@ -29,32 +29,63 @@ impl From<Layout> for Board {
     }
 }
 
-/// One row of areas: a label, the areas (id, what is written on it), what they pay.
-struct Row {
-    label: &'static str,
-    areas: Vec<(String, String)>,
-    odds: &'static str,
+/// One row of areas.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Row {
+    /// What stands before it; empty: the row goes on.
+    pub label: &'static str,
+    /// Each area's id, and what is written on it.
+    pub areas: Vec<(String, String)>,
+    /// What they pay; empty: nothing is said of it.
+    pub odds: &'static str,
 }
+
+/// Columns that a row's label takes.
+pub const LABEL: usize = 8;
 
 /// The picture, a line a row, each at most 56 columns wide.
 #[must_use]
 pub fn lines(board: impl Into<Board>, lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
-    let rows = match board.into() {
+    text(&drawn(board.into()), lit, paint)
+}
+
+/// What is drawn of a board, row by row.
+fn drawn(board: Board) -> Vec<Row> {
+    match board {
         Board::TaiSai(layout) => rows(layout),
         Board::SicBo => {
             let mut rows = rows(Layout::Appendix1);
             rows.iter_mut().for_each(|row| row.odds = "");
             rows
         }
-    };
+    }
+}
+
+/// What is drawn of the table with this game and layout, as a view names them; of a two-up table its result lights.
+#[must_use]
+pub fn of_table(game: &str, layout: &str) -> Vec<Row> {
+    match (game, layout) {
+        ("tai-sai", "appendix-2") => rows(Layout::Appendix2),
+        ("tai-sai", _) => rows(Layout::Appendix1),
+        ("sic-bo", _) => drawn(Board::SicBo),
+        _ => result_rows(),
+    }
+}
+
+fn result_rows() -> Vec<Row> {
+    Spun::ALL.into_iter().map(colour).collect()
+}
+
+/// Rows as text.
+#[must_use]
+pub fn text(rows: &[Row], lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
     rows.iter().map(|row| line(row, lit, paint)).collect()
 }
 
 /// The picture of the eleven result lights of two-up, a line a colour, as wide at most. `lit` has their names: "heads_2".
 #[must_use]
 pub fn result_lights(lit: &BTreeSet<String>, paint: Paint) -> Vec<String> {
-    let rows = Spun::ALL.into_iter().map(colour);
-    rows.map(|row| line(&row, lit, paint)).collect()
+    text(&result_rows(), lit, paint)
 }
 
 /// The lights of one colour.
@@ -68,7 +99,7 @@ fn colour(of: Spun) -> Row {
 }
 
 fn line(row: &Row, lit: &BTreeSet<String>, paint: Paint) -> String {
-    let mut text = format!("{:>8} ", row.label);
+    let mut text = format!("{:>LABEL$} ", row.label);
     for (id, written) in &row.areas {
         let cell = match (paint, lit.contains(id)) {
             (Paint::Colour, true) => format!("\x1b[1;30;43m {written} \x1b[0m"),

@@ -1,21 +1,23 @@
 //! `tablegate status`: the table, its round, its devices, the floor and the journal, in words that help at three in the morning.
 
-use super::daemon::{Reach, look};
+pub(super) mod words;
+
+use super::daemon::{Acting, Reach, look};
 use super::describe::moment;
 use super::ending::{Failure, in_colour, print, print_json};
 use super::line_advice;
-use super::picture::{self, Board};
+use super::live;
+use super::picture;
 use crate::device::{LinkReport, LinkState};
-use crate::gateway::{ClockSource, JournalView, SoftwareView, Standing, TableView, View};
-use crate::rules::tai_sai::Layout;
-use crate::table::event::ClockQuality;
-use crate::table::view::{AlertLine, LockLine, Situation, TwoUpView};
+use crate::gateway::{JournalView, View};
+use crate::table::view::{AlertLine, Situation};
 use crate::time::Timestamp;
 use crate::uplink::UplinkState;
 use clap::Args;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::fmt::Write;
+use words::{InOrder, are_lamps_away, describe_lock, held, play, shining};
 
 /// Table, round, devices, link quality, backlog, alerts and locks.
 #[derive(Args, Debug)]
@@ -25,6 +27,12 @@ pub struct StatusArgs {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Fill the terminal with it, as it changes.
+    #[arg(short, long, conflicts_with = "json")]
+    watch: bool,
+    /// With --watch: in whose name root acknowledges alerts; everybody else does in their own.
+    #[arg(long, value_name = "NAME", requires = "watch")]
+    by: Option<String>,
 }
 
 /// Runs it.
@@ -32,6 +40,13 @@ pub struct StatusArgs {
 /// # Errors
 /// When no daemon can be asked.
 pub fn run(args: &StatusArgs) -> Result<(), Failure> {
+    if args.watch {
+        return live::status::run(&Acting {
+            reach: args.reach.clone(),
+            by: args.by.clone(),
+            json: false,
+        });
+    }
     let view = look(&args.reach)?;
     if args.json {
         print_json(&view)
@@ -109,7 +124,11 @@ fn describe_round(view: &View) -> String {
         line(&mut text, format_args!("round {}: {}", state.round_id, play(view)));
     }
     match (&view.table.situation.two_up, &state.call) {
-        (Some(game), _) => describe_two_up(&mut text, game),
+        (Some(game), _) => {
+            for said in words::describe_two_up(game) {
+                line(&mut text, format_args!("{said}"));
+            }
+        }
         (None, Some(call)) => line(&mut text, format_args!("call: {call}")),
         (None, None) => {}
     }
@@ -155,60 +174,6 @@ fn describe_lit(text: &mut String, view: &View) {
     }
 }
 
-/// Whether they measure is known of every lamp device that answers.
-fn are_lamps_away(view: &View) -> bool {
-    view.table.situation.lamps_read_back.is_none()
-}
-
-/// What is lit, without the lights in whose place a card is shown.
-fn shining(view: &View) -> Vec<&str> {
-    let cards = view.table.situation.two_up.as_ref().map(|game| game.cards.as_slice());
-    let cards = cards.unwrap_or_default();
-    let lit = view.table.state.lit.iter().filter(|light| !cards.contains(light));
-    lit.map(String::as_str).collect()
-}
-
-/// Who spins, and what was spun.
-fn describe_two_up(text: &mut String, game: &TwoUpView) {
-    let wager = match &game.wager {
-        Some(side) => format!(", wager on {side}"),
-        None => String::new(),
-    };
-    let spinner = match game.spinner.as_deref() {
-        Some("player") => "a player spins",
-        Some("dealer") => "the dealer spins, because everyone declined",
-        Some("dealer_for_player") => "the dealer spins until the player's wager is decided",
-        Some("run_out") => "the boxer spins out what lies in the bonus area",
-        Some(other) => other,
-        None => "nobody has the spin",
-    };
-    line(text, format_args!("spinner: {spinner}{wager}"));
-    if let Some(outcome) = &game.outcome {
-        let odds = match game.odds_run {
-            0 => String::new(),
-            run => format!(", odds {run} in a row"),
-        };
-        line(
-            text,
-            format_args!(
-                "last result: {}; heads {}, tails {}{odds}",
-                outcome.replace('_', " "),
-                game.heads,
-                game.tails
-            ),
-        );
-    }
-    if game.invalid_run > 0 {
-        line(text, format_args!("invalid spins in a row: {}", game.invalid_run));
-    }
-    if game.missing > 0 {
-        line(text, format_args!("lost of the set: {}", game.missing));
-    }
-    if !game.cards.is_empty() {
-        line(text, format_args!("cards stand in for: {}", game.cards.join(", ")));
-    }
-}
-
 /// What can be done now, and what happens by itself.
 fn describe_situation(view: &View) -> String {
     let situation = &view.table.situation;
@@ -237,23 +202,14 @@ fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
 fn describe(view: &View, paint: Paint) -> String {
     let table = &view.table;
     let mut text = String::new();
-    let style = match (table.game.as_str(), &table.style) {
-        (_, None) => String::new(),
-        ("sic-bo", Some(tumbler)) => format!(", tumbler {tumbler}"),
-        (_, Some(style)) => format!(" style {style}"),
-    };
-    let layout = match table.layout.as_str() {
-        "" => String::new(),
-        layout => format!(", layout {layout}"),
-    };
     line(
         &mut text,
         format_args!(
-            "{} at {}: {}, {}{style}{layout}, tablegate {}",
+            "{} at {}: {}, {}, tablegate {}",
             table.table,
             table.site,
             table.state.mode.replace('_', " "),
-            table.game,
+            words::game(view),
             table.version
         ),
     );
@@ -265,7 +221,9 @@ fn describe(view: &View, paint: Paint) -> String {
     for row in picture_of(view, paint) {
         line(&mut text, format_args!("  {row}"));
     }
-    describe_failed_lamps(&mut text, view, paint);
+    for failed in words::failed_lamps(view) {
+        line(&mut text, format_args!("{}", paint.alarm(&failed)));
+    }
     text.push_str(&describe_locks(view, paint));
     if table.situation.locks.is_empty() {
         line(&mut text, format_args!("no locks"));
@@ -277,7 +235,10 @@ fn describe(view: &View, paint: Paint) -> String {
         line(&mut text, format_args!("no alerts"));
     }
     text.push_str(&describe_situation(view));
-    describe_approval(&mut text, &table.software, paint);
+    match words::approval(&table.software) {
+        (said, InOrder::Yes) => line(&mut text, format_args!("{said}")),
+        (said, InOrder::No) => line(&mut text, format_args!("{}", paint.alarm(&said))),
+    }
     text.push_str("\ndevices:\n");
     for link in &view.links {
         describe_link(&mut text, link, paint);
@@ -288,26 +249,12 @@ fn describe(view: &View, paint: Paint) -> String {
     text.push('\n');
     describe_floor(&mut text, view, paint);
     describe_journal(&mut text, &table.journal, paint);
-    describe_clock(&mut text, table, paint);
-    text
-}
-
-/// Which lamps a technician has to replace.
-fn describe_failed_lamps(text: &mut String, view: &View, paint: Paint) {
-    let what = match view.table.situation.two_up {
-        Some(_) => "result light",
-        None => "area",
+    let clock = match words::clock(table) {
+        (said, InOrder::Yes) => said,
+        (said, InOrder::No) => paint.alarm(&said),
     };
-    for failed in &view.table.situation.failed_lamps {
-        let numbers: Vec<String> = failed.lamps.iter().map(|bit| line_advice::lamp(*bit)).collect();
-        let shows = if failed.wrongly_lit {
-            "is lit and must not be"
-        } else {
-            "stays dark"
-        };
-        let said = format!("FAILED: {what} {}, {}, {shows}", failed.area, numbers.join(", "));
-        line(text, format_args!("{}", paint.alarm(&said)));
-    }
+    line(&mut text, format_args!("clock: {clock}"));
+    text
 }
 
 fn describe_journal(text: &mut String, journal: &JournalView, paint: Paint) {
@@ -336,54 +283,6 @@ fn describe_journal(text: &mut String, journal: &JournalView, paint: Paint) {
             format_args!("checkpoints: unsigned ([journal] signing_key names no key)"),
         ),
     }
-}
-
-/// Whether somebody keeps this PC's clock right, and whom to ask why not.
-fn describe_clock(text: &mut String, table: &TableView, paint: Paint) {
-    let said = match (table.clock, table.clock_source) {
-        (ClockQuality::Synchronised, ClockSource::Timesyncd | ClockSource::Chrony | ClockSource::None) => {
-            "follows a time server".to_owned()
-        }
-        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::None) => {
-            "nobody is asked whether it is right ([clock] source = \"none\"): no old event is deleted".to_owned()
-        }
-        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::Timesyncd) => {
-            paint.alarm("FOLLOWS NO TIME SERVER, and no old event is deleted: `timedatectl timesync-status` says why")
-        }
-        (ClockQuality::Unsynchronised | ClockQuality::Stepped | ClockQuality::Unspecified, ClockSource::Chrony) => {
-            paint.alarm("FOLLOWS NO TIME SERVER, and no old event is deleted: `chronyc tracking` says why")
-        }
-    };
-    line(text, format_args!("clock: {said}"));
-}
-
-/// Whether what runs is what was approved.
-fn describe_approval(text: &mut String, software: &SoftwareView, paint: Paint) {
-    let path = software.approval_path.display();
-    let said = match software.approval {
-        Standing::NotEnforced => {
-            let said = "approved digests are not enforced: there is no file of them, and nothing is held back";
-            return line(text, format_args!("{said}"));
-        }
-        Standing::AsApproved => {
-            let (by, at) = (&software.approved_by, &software.approved_at);
-            return line(
-                text,
-                format_args!("program, configuration and rules are as approved by {by}, {at}"),
-            );
-        }
-        Standing::Differs => format!(
-            "NOT as approved by {}, {}: {}. Restore what was approved, or have it approved (tablegate approve), and restart ({path})",
-            software.approved_by,
-            software.approved_at,
-            software.differs.join(", "),
-        ),
-        Standing::Unusable => format!(
-            "{path} can't be used, and approves nothing: {}. Have it written anew (tablegate approve), and restart",
-            software.problems.join("; ")
-        ),
-    };
-    line(text, format_args!("{}", paint.alarm(&said)));
 }
 
 /// An alert in one line; one that is over is shown until somebody has said that he knows.
@@ -421,84 +320,7 @@ fn picture_of(view: &View, paint: Paint) -> Vec<String> {
         Paint::Plain => picture::Paint::Plain,
         Paint::Colours => picture::Paint::Colour,
     };
-    match (table.game.as_str(), table.layout.as_str()) {
-        ("tai-sai", "appendix-2") => picture::lines(Layout::Appendix2, &lit, paint),
-        ("tai-sai", _) => picture::lines(Layout::Appendix1, &lit, paint),
-        ("sic-bo", _) => picture::lines(Board::SicBo, &lit, paint),
-        _ => picture::result_lights(&lit, paint),
-    }
-}
-
-/// How the dice come to be seen, as far as it matters for words.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Dice {
-    /// From under a cover.
-    Covered,
-    /// In a tumbler that everybody can see.
-    Open,
-    /// Thrown from a cup.
-    Thrown,
-}
-
-impl Dice {
-    fn of(view: &View) -> Dice {
-        match (view.table.game.as_str(), view.table.style.as_deref()) {
-            ("tai-sai", Some("B")) => Dice::Thrown,
-            ("sic-bo", Some("open")) => Dice::Open,
-            _ => Dice::Covered,
-        }
-    }
-}
-
-/// What the table does now, in the trade's words.
-fn play(view: &View) -> &'static str {
-    let state = &view.table.state;
-    match (state.mode.as_str(), state.phase.as_str()) {
-        ("open", "ready") if Dice::of(view) != Dice::Covered => {
-            "bets open as soon as nothing holds the next round back"
-        }
-        ("open", "closed") if Dice::of(view) == Dice::Open => "no more bets; the dice are to be spun",
-        ("open", "closed") if Dice::of(view) == Dice::Thrown => "no more bets; the throw and its entry are awaited",
-        ("open", "landed") if Dice::of(view) == Dice::Open => "the dice lie at rest; the entry is awaited",
-        ("self_test", _) => "the self-test has not passed",
-        ("closed", _) => "the table is closed",
-        ("opening", _) => "the opening checks run",
-        ("test", _) => "Test: devices are tried, nothing becomes a result",
-        ("journal_failed", _) => "nothing can be recorded, so nothing may happen",
-        (_, "select") => "the spin is offered",
-        (_, "choice") => "three invalid spins: the spinner has to choose",
-        (_, "decide") => "the game is decided; who spun may stop or go on",
-        (_, "closed") if view.table.situation.two_up.is_some() => "no more bets; the spin and its result are awaited",
-        (_, "ready") => "ready for the next tumble",
-        (_, "tumbling") => "the dice are tumbled",
-        (_, "betting") => "bets are open",
-        (_, "closed") => "no more bets; the dice are covered",
-        (_, "landed") => "the dice are uncovered; the entry is awaited",
-        (_, "entered") => "the result is entered; wagers are being settled",
-        _ => "",
-    }
-}
-
-/// What holds the round, and what a supervisor does.
-fn held(cause: &str, situation: &Situation) -> String {
-    let what = match cause {
-        "exposed_early" => "the cover came off before \"no more bets\" was known",
-        "not_flat" => "a die does not lie flat",
-        "tumbler_fault" => "the tumbler reported a fault after the dice came to rest",
-        "tumbler_short" => "fewer than three spins were counted: void it, or spin further with the cover on",
-        "not_activated" => "the tumbler was not activated",
-        "activity_while_away" => "the tumbler was used while it could not be watched",
-        "counters_lost" => "the tumbler lost its counters, or is another one",
-        "no_spin_after_uncover" => "NO SPIN was pressed after the dice were uncovered",
-        "no_spin" => "NO SPIN was called, and the rules of this game at hand have no void",
-        "dice_differ" => "the dice reader saw other faces than were entered",
-        other => other,
-    };
-    let voids = match situation.possible.iter().any(|act| act.command == "round void") {
-        true => " or voids it (tablegate round void --reason CODE)",
-        false => "",
-    };
-    format!("{what}. A supervisor lets the round go on (tablegate round resume){voids}")
+    picture::text(&picture::of_table(&table.game, &table.layout), &lit, paint)
 }
 
 /// The locks that stand, a line each.
@@ -509,48 +331,6 @@ fn describe_locks(view: &View, paint: Paint) -> String {
     }
     text
 }
-
-/// What a lock does, why it stands, and what ends it.
-fn describe_lock(lock: &LockLine) -> String {
-    let does = match lock.kind.as_str() {
-        "freeze" => "frozen: no entry, bell or settlement is taken",
-        _ => "this round may finish, the next does not start",
-    };
-    let (why, ends) = match lock.reason.as_str() {
-        "lamp" => ("a lamp does not show what it should", UNLOCK),
-        "lamp_board" => ("the lamp board does not show what it should", UNLOCK),
-        "tumbler" => ("the tumbler does not work properly", UNLOCK),
-        "display" => ("the results display does not work", UNLOCK),
-        "device_not_approved" => ("a device is not approved", ACCEPT),
-        "reads_under_cover" => ("the dice reader reads under the cover", ACCEPT),
-        "seal" => ("the seal of the dice is broken", RESUME),
-        "door" => ("the cabinet's door is open", RESUME),
-        "out_of_turn" => ("the tumbler was started out of turn", RESUME),
-        "digest" => ("what runs is not what was approved", APPROVED),
-        "configuration" => (
-            "the configuration is not the open round's",
-            "restore it and restart, or void the round",
-        ),
-        "journal" => ("the journal could not be written, began anew, or is damaged", UNLOCK),
-        "disk" => (
-            "the journal's disk has too little room",
-            "it ends by itself when there is room",
-        ),
-        "supervisor" => ("a supervisor said so", UNLOCK),
-        other => (other, UNLOCK),
-    };
-    let details = match lock.text.as_str() {
-        "" => String::new(),
-        text => format!(" ({text})"),
-    };
-    format!("locked, {does}: {why}{details}; {ends}")
-}
-
-const UNLOCK: &str = "rectify it, then: tablegate unlock --procedure TEXT";
-const ACCEPT: &str = "a supervisor accepts it: tablegate accept-device SERIAL";
-const APPROVED: &str =
-    "restore what was approved, or a supervisor lets it go on (tablegate unlock --procedure TEXT) or voids the round";
-const RESUME: &str = "a supervisor lets it go on (tablegate round resume) or voids the round";
 
 fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
     let serial = link
@@ -594,17 +374,9 @@ fn describe_floor(text: &mut String, view: &View, paint: Paint) {
     let Some(uplink) = &view.uplink else {
         return line(text, format_args!("floor: not started"));
     };
-    let broker = &uplink.broker;
-    let state = match uplink.state {
-        UplinkState::Online => format!("online at {broker}"),
-        UplinkState::Connecting | UplinkState::Greeting if uplink.failures == 0 => format!("connecting to {broker}"),
-        // While it is away each try is another state: a person wants to know since when, not how the newest try goes.
-        UplinkState::Waiting | UplinkState::Connecting | UplinkState::Greeting => paint.alarm(&format!(
-            "NO BROKER since {}; the table plays on, and events wait in the journal",
-            since(view, uplink.away_since_us.unwrap_or(uplink.since_us))
-        )),
-        UplinkState::Stopped => "stopped".to_owned(),
-        UplinkState::RolledBack => paint.alarm("the floor knows more than this journal: a new one is begun"),
+    let state = match words::floor(view, uplink) {
+        (said, InOrder::Yes) => said,
+        (said, InOrder::No) => paint.alarm(&said),
     };
     line(
         text,
@@ -624,15 +396,8 @@ fn describe_floor(text: &mut String, view: &View, paint: Paint) {
         );
     }
     if !uplink.last_error.is_empty() && uplink.state != UplinkState::Online {
-        line(text, format_args!("       {broker}: {}", uplink.last_error));
+        line(text, format_args!("       {}: {}", uplink.broker, uplink.last_error));
     }
-}
-
-/// A moment of the daemon's run, by this PC's clock.
-fn since(view: &View, uptime_us: u64) -> String {
-    let began = view.table.started_unix_ms.saturating_mul(1000);
-    let since = Timestamp::from_unix_micros(began.saturating_add_unsigned(uptime_us));
-    moment(Some(&since.into()))
 }
 
 fn ms(micros: u32) -> f64 {
@@ -643,6 +408,7 @@ fn ms(micros: u32) -> f64 {
 mod tests {
     use super::*;
     use crate::gateway::testing;
+    use crate::table::view::{LockLine, TwoUpView};
 
     #[test]
     fn a_locked_table_says_what_it_does_why_and_what_ends_it() {

@@ -138,6 +138,8 @@ impl Answer {
         match self {
             Answer::Lines(captured) => Ok(*captured),
             Answer::View(_)
+            | Answer::Offers(_)
+            | Answer::Preview(_)
             | Answer::Verified { .. }
             | Answer::Done { .. }
             | Answer::Refused { .. }

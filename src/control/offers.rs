@@ -38,20 +38,24 @@ pub(super) async fn offers(handle: &Handle, person: &Person) -> Result<Vec<Offer
         .position(|offer| matches!(offer.act, Act::Void { .. }))
         .unwrap_or(0);
     for acts in many() {
-        let mut tried = acts.into_iter().map(|act| {
+        let mut example = None;
+        for (at, act) in acts.into_iter().enumerate() {
+            if at % AT_ONCE == 0 {
+                tokio::task::yield_now().await;
+            }
             let refused = refusal(&table, now, person, &act);
-            Offer { act, refused }
-        });
-        let first = tried.next();
-        let taken = match &first {
-            Some(first) if first.refused.is_none() => None,
-            Some(_) | None => tried.find(|offer| offer.refused.is_none()),
-        };
-        if let Some(offer) = taken.or(first) {
+            let is_taken = refused.is_none();
+            if is_taken || example.is_none() {
+                example = Some(Offer { act, refused });
+            }
+            if is_taken {
+                break;
+            }
+        }
+        if let Some(offer) = example {
             offers.insert(among, offer);
             among += 1;
         }
-        tokio::task::yield_now().await;
     }
     Ok(offers)
 }
@@ -213,6 +217,7 @@ fn takes_back(act: &OperatorAct, back: &Act) -> bool {
         | OperatorAct::EnterTest
         | OperatorAct::LeaveTest
         | OperatorAct::DeviceTest(_)
+        | OperatorAct::RecordTestEntry { .. }
         | OperatorAct::AcknowledgeAlert { .. }
         | OperatorAct::LightTestOutcome { .. }
         | OperatorAct::Offer { .. }
@@ -234,7 +239,7 @@ mod tests {
     use crate::gateway::testing;
 
     /// What guided commands do, and the menu does not.
-    const GUIDED: [&str; 13] = [
+    const GUIDED: [&str; 14] = [
         "begin_opening",
         "walk_lamps",
         "light_test_entry",
@@ -243,6 +248,7 @@ mod tests {
         "record_check",
         "complete_opening",
         "enter_test",
+        "record_entry",
         "begin_test",
         "test_lamp",
         "ask_test",

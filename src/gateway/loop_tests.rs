@@ -641,3 +641,37 @@ async fn a_connection_that_is_gone_is_no_reason_to_wait() {
     scene.settle().await;
     assert_eq!(scene.view().state.locks.len(), 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_the_table_is_given_away_and_what_is_tried_on_it_does_not_happen() {
+    let scene = scene(Synchronisation::Synchronised).await;
+    scene.settle().await;
+    let before = scene.events().len();
+    let (now, table) = scene.handle.peek().await.unwrap();
+    let reason = "torn".to_owned();
+    let act = OperatorAct::Lock { reason };
+    let trial = table.attempt(now, &supervisor(), &act).unwrap();
+    let tried: Vec<Option<Body>> = trial.events.into_iter().map(|event| event.body).collect();
+    assert!(
+        matches!(tried.as_slice(), [Some(Body::TableLocked(_)), ..]),
+        "{tried:?}"
+    );
+    assert_eq!(trial.after.state().locks.len(), 1);
+    scene.settle().await;
+    assert_eq!(scene.events().len(), before);
+    assert!(scene.view().state.locks.is_empty());
+    // Done in earnest, it is what was tried.
+    scene.lock("torn").await.unwrap();
+    let done: Vec<Option<Body>> = scene
+        .events()
+        .into_iter()
+        .skip(before)
+        .map(|event| event.body)
+        .collect();
+    assert_eq!(done, tried);
+    // While nothing can be recorded nothing is possible, and it says so.
+    scene.disk(Disk::Full);
+    let _failed = scene.lock("torn again").await;
+    let refused = scene.handle.peek().await.unwrap_err();
+    assert!(matches!(refused, Refusal::JournalFailed { .. }), "{refused}");
+}

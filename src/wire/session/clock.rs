@@ -183,7 +183,12 @@ impl RoundTrips {
             counted += u64::from(*count);
             counted >= rank
         })?;
-        Some(upper(at).min(self.longest))
+        let without_limit = at + 1 == self.all.len();
+        Some(if without_limit {
+            self.longest
+        } else {
+            upper(at).min(self.longest)
+        })
     }
 
     /// The longest of all; `None` before the first.

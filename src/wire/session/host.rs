@@ -2,14 +2,14 @@
 
 mod events;
 mod greeting;
-mod heard;
 mod health;
+mod heard;
 mod oddities;
 mod receive;
 
 pub use events::{Age, Counters, DownReason, HostEvent, Oddity, Status, Wish};
-pub use heard::{Disclosure, Heard};
 pub use health::Silence;
+pub use heard::{Disclosure, Heard};
 
 use super::clock::{DeviceClock, RoundTrips};
 use super::delivery::{Due, Receiving, Sending};

@@ -1,0 +1,207 @@
+//! `tablegate status --watch`: the table as it is now, the alerts to acknowledge, the latest events to look at.
+
+mod draw;
+mod worries;
+
+use super::WHOLE;
+use super::daemon::{act, gone};
+use super::events::{Events, Then};
+use super::feed::{Feed, Seen};
+use super::input::{Input, Key, Woken};
+use super::look::Look;
+use super::screen::Screen;
+use crate::cli::daemon::{Acting, block_on};
+use crate::cli::ending::Failure;
+use crate::control::Act;
+use crate::gateway::View;
+use std::sync::Arc;
+use worries::{Worry, worries};
+
+/// Rows above and below a list of events.
+const AROUND_EVENTS: u16 = 2;
+
+/// What is shown, and what the keys stand on.
+pub(super) struct Watch {
+    acting: Acting,
+    look: Look,
+    page: Page,
+    /// The worry that the arrow keys stand on; `None` before a key moved them.
+    chosen: Option<String>,
+    /// What came of the last key; until the next one.
+    said: Option<String>,
+}
+
+/// Which page is shown.
+enum Page {
+    /// The table.
+    Table,
+    /// Events of its journal.
+    Events(Box<Events>),
+}
+
+/// Whether the view goes on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Goes {
+    On,
+    Off,
+}
+
+/// Fills the terminal until a person has seen enough.
+///
+/// # Errors
+/// There is no terminal, or no daemon to begin with.
+pub fn run(acting: &Acting) -> Result<(), Failure> {
+    let socket = acting.reach.look_socket()?;
+    block_on(async {
+        let mut feed = Feed::follow(socket).await?;
+        let mut screen = Screen::take("status --watch")?;
+        let mut input = Input::new()?;
+        let mut watch = Watch::new(acting.clone());
+        loop {
+            let seen = feed.seen();
+            watch.draw(&mut screen, &seen)?;
+            match input.next(&mut feed).await {
+                Woken::Key(key) => {
+                    if watch.press(key, &feed.seen(), &screen).await == Goes::Off {
+                        return Ok(());
+                    }
+                }
+                Woken::News => watch.refresh(),
+                Woken::Draw => {}
+                Woken::End => return Ok(()),
+            }
+        }
+    })
+}
+
+impl Watch {
+    fn new(acting: Acting) -> Watch {
+        Watch {
+            acting,
+            look: Look::of_environment(),
+            page: Page::Table,
+            chosen: None,
+            said: None,
+        }
+    }
+
+    fn draw(&mut self, screen: &mut Screen, seen: &Seen) -> Result<(), Failure> {
+        let look = self.look;
+        screen.draw(look, WHOLE, |frame| match (seen, &mut self.page) {
+            (Seen::Now(view, at), Page::Table) => {
+                let shown = draw::Shown {
+                    view,
+                    age: at.elapsed(),
+                    look,
+                    chosen: self.chosen.as_deref(),
+                    said: self.said.as_deref(),
+                };
+                draw::table(frame, &shown);
+            }
+            // The journal holds what happened, whether the daemon answers or not.
+            (_, Page::Events(events)) => draw::events(frame, look, events, self.said.as_deref()),
+            (Seen::Gone(why), Page::Table) => gone(frame, look, why, " e: events   q: quit"),
+        })?;
+        Ok(())
+    }
+
+    /// Events that have come belong to the list.
+    fn refresh(&mut self) {
+        if let Page::Events(events) = &mut self.page
+            && let Err(failure) = events.refresh()
+        {
+            self.said = Some(failure.text);
+        }
+    }
+
+    async fn press(&mut self, key: Key, seen: &Seen, screen: &Screen) -> Goes {
+        self.said = None;
+        if key == Key::Letter('q') {
+            return Goes::Off;
+        }
+        match (&mut self.page, seen) {
+            (Page::Events(events), _) => {
+                let rows = usize::from(screen.rows().saturating_sub(AROUND_EVENTS));
+                match events.press(key, rows) {
+                    Ok(Then::Stay) => {}
+                    Ok(Then::Leave) => self.page = Page::Table,
+                    Err(failure) => self.said = Some(failure.text),
+                }
+                Goes::On
+            }
+            (Page::Table, Seen::Now(view, _)) => self.press_at_table(key, &view.clone()).await,
+            (Page::Table, Seen::Gone(gone)) => {
+                let last = gone.last.clone();
+                match key {
+                    Key::Escape => return Goes::Off,
+                    Key::Letter('e') => self.show_events(&last),
+                    Key::Up
+                    | Key::Down
+                    | Key::Left
+                    | Key::Right
+                    | Key::PageUp
+                    | Key::PageDown
+                    | Key::Enter
+                    | Key::Backspace
+                    | Key::Tab
+                    | Key::Letter(_) => {}
+                }
+                Goes::On
+            }
+        }
+    }
+
+    async fn press_at_table(&mut self, key: Key, view: &Arc<View>) -> Goes {
+        let worries = worries(view);
+        let at = chosen_of(&worries, self.chosen.as_deref());
+        let choose = |at: Option<usize>| at.and_then(|at| worries.get(at)).map(|worry| worry.key.clone());
+        match key {
+            Key::Escape => return Goes::Off,
+            Key::Up => self.chosen = choose(at.map(|at| at.saturating_sub(1))),
+            Key::Down => self.chosen = choose(at.map(|at| (at + 1).min(worries.len().saturating_sub(1)))),
+            Key::Letter('a') => {
+                let worry = at.and_then(|at| worries.get(at));
+                self.said = Some(self.acknowledge(worry).await);
+            }
+            Key::Letter('e') => self.show_events(view),
+            Key::Left
+            | Key::Right
+            | Key::PageUp
+            | Key::PageDown
+            | Key::Enter
+            | Key::Backspace
+            | Key::Tab
+            | Key::Letter(_) => {}
+        }
+        Goes::On
+    }
+
+    fn show_events(&mut self, view: &View) {
+        match Events::read(&view.table.journal.path) {
+            Ok(events) => self.page = Page::Events(Box::new(events)),
+            Err(failure) => self.said = Some(failure.text),
+        }
+    }
+
+    /// Says that the alert was seen, in the name of whoever looks.
+    async fn acknowledge(&self, worry: Option<&Worry>) -> String {
+        let Some(worry) = worry else {
+            return "There is no alert to acknowledge.".to_owned();
+        };
+        let Some(alert) = worry.alert.clone() else {
+            return "Only an alert is acknowledged; this ends by what it says itself.".to_owned();
+        };
+        match act(&self.acting, Act::AcknowledgeAlert { alert: alert.clone() }).await {
+            Ok(said) => format!("{alert}: {said}"),
+            Err(failure) => failure.text,
+        }
+    }
+}
+
+/// Which worry the arrow keys stand on: the one that they were moved to, else the first alert that nobody has acknowledged.
+fn chosen_of(worries: &[Worry], chosen: Option<&str>) -> Option<usize> {
+    let moved_to = chosen.and_then(|key| worries.iter().position(|worry| worry.key == key));
+    moved_to
+        .or_else(|| worries.iter().position(|worry| worry.waits))
+        .or_else(|| (!worries.is_empty()).then_some(0))
+}

@@ -1,0 +1,280 @@
+//! `status --watch` on a real terminal: what its screen shows of each game, alerts acknowledged, events looked at, a daemon that goes
+//! and comes, terminals that are too small, without colours, and given back.
+
+#![cfg(feature = "sim")]
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::wildcard_enum_match_arm,
+    reason = "a test may panic, and looks for few events among many"
+)]
+
+mod daemon_support;
+#[path = "daemon_support/screen.rs"]
+mod screen;
+#[path = "daemon_support/two_up.rs"]
+mod two_up_scene;
+
+use daemon_support::{SUPERVISOR, Scene, run, tablegate};
+use nix::sys::signal::Signal;
+use screen::{BACKSPACE, DOWN, ENTER, ESCAPE, Screen};
+use tablegate::sim::{Answer, TwoUp};
+use tablegate::table::event::Body;
+
+const NOWHERE: &str = "mqtt://127.0.0.1:9";
+
+/// Columns of the picture; what stands to the right of it has numbers that differ from run to run.
+const PICTURE: usize = 57;
+
+/// The screen without what differs from run to run: clocks, ages, round trips, sizes.
+fn masked(text: &str) -> String {
+    let lines = text.lines().enumerate().map(|(at, line)| {
+        let line: Vec<char> = line.chars().collect();
+        let from = match at {
+            0 | 1 => line.len().saturating_sub(13),
+            _ => PICTURE.min(line.len()),
+        };
+        let (left, right) = line.split_at(from);
+        let (left, right): (String, String) = (left.iter().collect(), right.iter().collect());
+        let varies = [" ms", "MB", "event ", "backlog"];
+        let right = if right.starts_with("floor ") {
+            "floor #".to_owned()
+        } else {
+            right
+        };
+        let masked = if at < 2 || varies.iter().any(|word| right.contains(word)) {
+            left + &hidden(&right)
+        } else {
+            left + &right
+        };
+        ages(&masked).trim_end().to_owned()
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Digits hidden; as many columns whatever the numbers.
+fn hidden(text: &str) -> String {
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match letter {
+            '0'..='9' if shown.ends_with('#') => {}
+            '0'..='9' => shown.push('#'),
+            other => shown.push(other),
+        }
+    }
+    // Numbers of other lengths move what stands beside them.
+    shown.trim_start().to_owned().replace("  ", " ")
+}
+
+/// "for 3 s" and the like.
+fn ages(line: &str) -> String {
+    let words: Vec<&str> = line.split(' ').collect();
+    let mut told = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let before = at.checked_sub(1).map(|at| words[at]);
+        let is_age = before == Some("for") && word.chars().all(|letter| letter.is_ascii_digit()) && !word.is_empty();
+        told.push(if is_age { "#" } else { word });
+    }
+    told.join(" ")
+}
+
+#[tokio::test]
+async fn a_table_of_tai_sai_is_seen_as_it_plays() {
+    let mut scene = Scene::new(NOWHERE);
+    scene.start().await;
+    scene.links_up().await;
+    let mut screen = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    screen.shows("the table is closed").await;
+    scene.open().await;
+    screen.shows("ready for the next tumble").await;
+    let dealer = scene.dealer.clone();
+    dealer.tumble([1, 3, 6]).await.unwrap();
+    dealer.wait_for_bets().await.unwrap();
+    screen.shows("round 1: bets are open").await;
+    dealer.no_more_bets().await.unwrap();
+    dealer.uncover().await;
+    assert_eq!(dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);
+    let seen = |text: &str| {
+        let lit = text.contains("[SMALL 4-10]") && text.contains("lamps: as they should be");
+        lit && text.contains("> alert broker_unreachable for") && text.contains("NOT ACKNOWLEDGED")
+    };
+    let entered = screen.until("the result, and an alert", seen).await;
+    insta::assert_snapshot!("tai_sai_appendix_1", masked(&entered));
+    // Nothing has a colour, and still it is seen what is lit.
+    assert_eq!(screen.coloured(), 0, "NO_COLOR is set");
+    // The clock runs while nothing happens, and little goes over the line for it.
+    let before = screen.bytes();
+    let moment = |text: &str| text.lines().nth(1).unwrap_or_default().to_owned();
+    for _ in 0..3 {
+        let clock = moment(&screen.text());
+        screen.until("the clock", |text| moment(text) != clock).await;
+    }
+    let after = screen.bytes();
+    assert!(after - before < 2000, "{} bytes for some seconds", after - before);
+
+    // The broker is nowhere: an alert, acknowledged with one key in the supervisor's name.
+    screen.press("a");
+    screen.shows("broker_unreachable: Acknowledged.").await;
+    screen.shows(", acknowledged").await;
+    let acknowledged = scene.events().into_iter().find_map(|event| match event.body {
+        Some(Body::AlertAcknowledged(alert)) => Some((alert.alert, event.actor.unwrap().name)),
+        _ => None,
+    });
+    assert_eq!(acknowledged, Some(("broker_unreachable".to_owned(), name())));
+    screen.press("a");
+    screen.shows("It is acknowledged already.").await;
+
+    look_at_events(&mut screen).await;
+    too_small_and_large_again(&screen).await;
+
+    // The daemon goes: nothing old is shown as if it were now. It comes: the view goes on.
+    scene.kill().await;
+    let gone = screen.shows("NOT ANSWERING").await;
+    assert!(gone.contains("The daemon has not answered since 20"), "{gone}");
+    assert!(!gone.contains("[SMALL 4-10]"), "nobody knows what is lit: {gone}");
+    assert!(
+        words(&gone).contains("mode open, round 1, the result is entered"),
+        "{gone}"
+    );
+    scene.start().await;
+    let again = screen.shows("[SMALL 4-10]").await;
+    assert!(again.contains("since before the daemon's start"), "{again}");
+
+    // However it ends, the terminal is as it was.
+    screen.tell(Signal::SIGTERM);
+    assert_eq!(screen.ends().await, 0);
+    screen.is_given_back().await;
+}
+
+/// The screen's words in one line, wherever its lines end.
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+async fn look_at_events(screen: &mut Screen) {
+    screen.press("e");
+    let list = screen.shows("newest first").await;
+    assert!(list.contains("alert broker_unreachable"), "{list}");
+    screen.press(DOWN);
+    let chosen = screen
+        .until("the second event", |text| {
+            text.lines().nth(2).is_some_and(|line| line.starts_with("> #"))
+        })
+        .await;
+    let line = chosen.lines().nth(2).unwrap();
+    let seqno = line[3..].split(' ').next().unwrap().to_owned();
+    screen.press(ENTER);
+    let whole = screen.shows("\"kind\":").await;
+    assert!(whole.contains(&format!("#{seqno} ")), "{seqno}: {whole}");
+    screen.press(BACKSPACE);
+    screen.shows("newest first").await;
+    screen.press(ESCAPE);
+    screen.shows("[SMALL 4-10]").await;
+}
+
+async fn too_small_and_large_again(screen: &Screen) {
+    screen.resize(20, 60);
+    let small = screen.shows("80 columns and 24 rows").await;
+    assert!(
+        words(&small).contains("has 60 and 20: make it larger") && !small.contains("SMALL"),
+        "{small}"
+    );
+    screen.resize(40, 120);
+    screen.shows("[SMALL 4-10]").await;
+    screen.resize(24, 80);
+    screen.shows("[SMALL 4-10]").await;
+}
+
+/// The name that acts carry: root acts in the supervisor's, everybody else in their own.
+fn name() -> String {
+    let user = nix::unistd::Uid::current();
+    match user.is_root() {
+        true => SUPERVISOR.to_owned(),
+        false => nix::unistd::User::from_uid(user).unwrap().unwrap().name,
+    }
+}
+
+#[tokio::test]
+async fn the_alternative_layout_fits_and_colours_are_not_the_only_carrier() {
+    let mut scene = Scene::new(NOWHERE);
+    let config = std::fs::read_to_string(scene.config()).unwrap();
+    std::fs::write(scene.config(), config.replace("appendix-1", "appendix-2")).unwrap();
+    scene.start().await;
+    scene.open().await;
+    let mut command = tablegate();
+    command
+        .args(["status", "--watch", "--socket"])
+        .arg(scene.path("t.sock"))
+        .env_remove("NO_COLOR");
+    let mut screen = Screen::start(command);
+    scene.dealer.play([2, 2, 5]).await.unwrap();
+    let seen = |text: &str| text.contains("2 2 5 = 9") && text.contains("ready for the next tumble");
+    screen.until("the settled round", seen).await;
+    scene.dealer.tumble([1, 3, 6]).await.unwrap();
+    scene.dealer.wait_for_bets().await.unwrap();
+    scene.dealer.no_more_bets().await.unwrap();
+    scene.dealer.uncover().await;
+    assert_eq!(scene.dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);
+    let seen =
+        |text: &str| text.contains("[EVEN]") && text.contains("lamps: as they should be") && text.contains("NOT ACK");
+    let entered = screen.until("the result", seen).await;
+    insta::assert_snapshot!("tai_sai_appendix_2", masked(&entered));
+    assert!(screen.coloured() > 0);
+    // Root names nobody here: alerts are acknowledged in a name.
+    if nix::unistd::Uid::current().is_root() {
+        screen.press("a");
+        screen.shows("add --by NAME").await;
+    }
+    // A stuck daemon is told from a quiet table.
+    scene.tell(Signal::SIGSTOP);
+    let stuck = screen.shows("NOT ANSWERING").await;
+    assert!(stuck.contains("it is stuck"), "{stuck}");
+    scene.tell(Signal::SIGCONT);
+    screen.shows("[EVEN]").await;
+    screen.press("q");
+    assert_eq!(screen.ends().await, 0);
+    screen.is_given_back().await;
+}
+
+#[tokio::test]
+async fn the_lights_of_two_up_are_drawn() {
+    let scene = two_up_scene::Scene::open(TwoUp::Dice).await;
+    let mut screen = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    screen.shows("the spin is offered").await;
+    for act in [
+        &["round", "spinner", "heads"][..],
+        &["round", "no-more-bets"],
+        &["round", "spin", "tails"],
+    ] {
+        scene.act(act).await.ok();
+    }
+    let seen = |text: &str| {
+        let lit = text.contains("tails [1]") && text.contains("last result: tails; heads 0, tails 1");
+        lit && text.contains("lamps: as they should be") && text.contains("NOT ACKNOWLEDGED")
+    };
+    let lit = screen.until("a lit light", seen).await;
+    insta::assert_snapshot!("two_up_dice", masked(&lit));
+    screen.press(ESCAPE);
+    assert_eq!(screen.ends().await, 0);
+    screen.is_given_back().await;
+}
+
+#[tokio::test]
+async fn without_a_terminal_or_a_daemon_it_says_so() {
+    let mut scene = Scene::new(NOWHERE);
+    scene.start().await;
+    let on_a_pipe = scene.command(&["status", "--watch"]).await;
+    on_a_pipe.refused(2, "fills a terminal");
+    let mut command = tablegate();
+    command
+        .args(["status", "--watch", "--socket"])
+        .arg(scene.path("t.sock"));
+    let mut dumb = Screen::start_with(command, "dumb");
+    dumb.shows("TERM=dumb").await;
+    assert_eq!(dumb.ends().await, 2);
+    let nobody = run(&["status", "--watch", "--socket", "/nonexistent/t.sock"]).await;
+    nobody.refused(1, "no daemon runs here");
+    run(&["status", "--watch", "--json"]).await.refused(2, "--json");
+}
