@@ -129,6 +129,13 @@ fn the_unit_gives_the_secrets_that_the_examples_ask_for_and_needs_none() {
 }
 
 #[test]
+fn the_package_has_the_programs_version() {
+    let changelog = read("deploy/debian/changelog");
+    let newest = format!("tablegate ({}-1) ", env!("CARGO_PKG_VERSION"));
+    assert!(changelog.starts_with(&newest), "{newest:?} is the newest entry");
+}
+
+#[test]
 fn files_that_are_named_are_there() {
     let mut named = 0;
     let places = ["systemd/tablegate@.service", "src/device/holder.rs", "README.md"];
