@@ -258,7 +258,11 @@ impl Disk {
     /// The number of the next connection, and whether it became durable.
     pub(super) fn count_next(&self, at_least: u64) -> (u64, bool) {
         let next = (hold(&self.inner).connection + 1).max(at_least);
-        (next, self.count(next))
+        let is_durable = self.count(next);
+        if !is_durable {
+            self.eyes.see(&Seen::CountLost { number: next });
+        }
+        (next, is_durable)
     }
 
     fn write_cursor(&self) -> Result<(), ()> {

@@ -216,6 +216,12 @@ pub enum Seen<'a> {
         cursor: u64,
     },
 
+    /// The number of a connection was not kept: the disk failed when it was counted.
+    CountLost {
+        /// The number, which is used all the same.
+        number: u64,
+    },
+
     /// A device shows something else than before.
     Shows {
         /// Which.
@@ -596,6 +602,7 @@ fn decode(seen: &Seen<'_>, events: &mut Vec<Event>) -> Result<(), String> {
         | Seen::AppendGivenUp { .. }
         | Seen::Expired { .. }
         | Seen::CursorWritten { .. }
+        | Seen::CountLost { .. }
         | Seen::Shows { .. }
         | Seen::Happened { .. }
         | Seen::LinkBroken { .. }
@@ -647,6 +654,7 @@ fn hash_of(seen: &Seen<'_>, hasher: &mut DefaultHasher) {
         }
         Seen::Expired { journal, through } => (journal, through).hash(hasher),
         Seen::CursorWritten { journal, cursor } => (journal, cursor).hash(hasher),
+        Seen::CountLost { number } => number.hash(hasher),
         Seen::Shows { device, picture } => (device, picture).hash(hasher),
         Seen::Happened { device, what } => (device, what).hash(hasher),
         Seen::LinkBroken { device } | Seen::LinkMended { device } => device.hash(hasher),
@@ -717,6 +725,7 @@ impl fmt::Display for Line<'_> {
             }
             Seen::Expired { journal, through } => write!(out, "journal  {} expired through {through}", short(journal)),
             Seen::CursorWritten { journal, cursor } => write!(out, "journal  {} cursor {cursor}", short(journal)),
+            Seen::CountLost { number } => write!(out, "journal  connection number {number} not kept"),
             Seen::Shows { device, picture } => write!(out, "shows    {device:?} {}", Shown(picture)),
             Seen::Happened { device, what } => write!(out, "happens  {device:?} {what:?}"),
             Seen::LinkBroken { device } => write!(out, "link     {device:?} broken"),

@@ -1,5 +1,7 @@
 //! The number of the connection only rises, and once quiet the retained status says that the table is there, and is its own.
 
+use std::collections::BTreeSet;
+
 use prost::Message;
 
 use crate::sim::faults::trace::{Connection, Invariant, Judge, Seen, Sight, is_status};
@@ -11,8 +13,8 @@ pub(super) struct StatusTrue {
     highest: Option<(u64, Connection)>,
     /// The newest number that was said.
     newest: u64,
-    /// The disk has failed in this run: what is counted now may not outlive it.
-    is_disk_failing: bool,
+    /// Numbers that could not be kept when they were counted: the next run may use them again.
+    lost: BTreeSet<u64>,
     retained: Option<Status>,
 }
 
@@ -41,20 +43,16 @@ impl Judge for StatusTrue {
                     Some((highest, by)) if by != *connection && said <= highest => Err(format!(
                         "connection {connection} calls itself {said}, and an earlier one was {highest}"
                     )),
-                    Some((highest, _)) if said < highest || self.is_disk_failing => Ok(()),
-                    None if self.is_disk_failing => Ok(()),
+                    Some((highest, _)) if said < highest => Ok(()),
+                    Some(_) | None if self.lost.contains(&said) => Ok(()),
                     Some(_) | None => {
                         self.highest = Some((said, *connection));
                         Ok(())
                     }
                 }
             }
-            Seen::GatewayStarted { .. } => {
-                self.is_disk_failing = false;
-                Ok(())
-            }
-            Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => {
-                self.is_disk_failing = true;
+            Seen::CountLost { number } => {
+                self.lost.insert(*number);
                 Ok(())
             }
             Seen::BrokerForgot => {
@@ -106,6 +104,20 @@ mod tests {
         status(&mut bench, 2, 2, true);
         bench.see(&Seen::Quiet);
         bench.expect_nothing();
+    }
+
+    #[test]
+    fn a_number_that_was_lost_may_come_again_and_a_lower_one_not() {
+        let mut bench = Bench::bare(StatusTrue::default());
+        status(&mut bench, 1, 5, true);
+        bench.see(&Seen::CountLost { number: 6 });
+        status(&mut bench, 2, 6, true);
+        bench.see(&Seen::CountLost { number: 6 });
+        status(&mut bench, 3, 6, true);
+        bench.see(&Seen::Quiet);
+        bench.expect_nothing();
+        status(&mut bench, 4, 5, true);
+        bench.expect("calls itself 5, and an earlier one was 5");
     }
 
     #[test]

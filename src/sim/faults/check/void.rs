@@ -27,6 +27,9 @@ pub(super) struct NoVoid {
     owed: Option<u64>,
     /// When each spin since the last round ended was over.
     spins: Vec<Duration>,
+    /// When the bell rang or the cover went off: what can end a round that never began. It may be heard long after, and spins after it
+    /// are the next round's.
+    ends: Vec<Duration>,
     decided: Decided,
 }
 
@@ -85,8 +88,14 @@ impl NoVoid {
 
     fn happened(&mut self, at: Duration, device: DeviceKind, what: Happening) {
         match what {
-            Happening::Bell => self.bell = Some(at),
-            Happening::CoverOff => self.off = Some(at),
+            Happening::Bell => {
+                self.bell = Some(at);
+                self.ends.push(at);
+            }
+            Happening::CoverOff => {
+                self.off = Some(at);
+                self.ends.push(at);
+            }
             Happening::SpinEnded { .. } => self.spins.push(at),
             Happening::Restarted if hears(device) => self.broke(),
             _ => {}
@@ -122,7 +131,13 @@ impl NoVoid {
                     .actor
                     .as_ref()
                     .is_none_or(|actor| actor.kind() == ActorKind::Gateway);
-                let spins = self.ended(self.decided.at(sight, event));
+                let decided = self.decided.at(sight, event);
+                let ended = if voided.reason() == RoundVoidedReason::ANotActivated {
+                    self.last_end(decided).unwrap_or(decided)
+                } else {
+                    decided
+                };
+                let spins = self.ended(ended);
                 if voided.automatic || by_gateway {
                     return self.voided(event.round_id, voided.reason(), spins);
                 }
@@ -135,6 +150,13 @@ impl NoVoid {
             _ => {}
         }
         Ok(())
+    }
+
+    /// The bell, or the cover that went off, before a decision.
+    fn last_end(&mut self, decided: Duration) -> Option<Duration> {
+        let last = self.ends.iter().copied().filter(|end| *end <= decided).max();
+        self.ends.retain(|end| *end > decided);
+        last
     }
 
     /// A round ended then: how many spins there were until then. Later ones are the next round's.
@@ -280,6 +302,28 @@ mod tests {
         bench.see(&happens(DeviceKind::Tumbler, Happening::SpinEnded { faces: [1, 2, 3] }));
         bench.append(vec![dice::started(1), voided(RoundVoidedReason::ANotActivated)]);
         bench.expect("spun 1 times");
+    }
+
+    /// The bell waits behind what is being written: what it ends is what was before it.
+    #[test]
+    fn spins_after_the_bell_are_the_next_rounds_however_late_it_is_heard() {
+        let spin = || happens(DeviceKind::Tumbler, Happening::SpinEnded { faces: [1, 2, 3] });
+        let not_activated = || vec![dice::started(1), voided(RoundVoidedReason::ANotActivated)];
+        for (before, after) in [(0, 3), (3, 0), (1, 2)] {
+            let mut bench = Bench::dice(NoVoid::default());
+            bench.wait(4);
+            (0..before).for_each(|_| bench.see(&spin()));
+            bench.wait(1);
+            bench.see(&BELL);
+            bench.wait(1);
+            (0..after).for_each(|_| bench.see(&spin()));
+            bench.wait(1);
+            bench.append(not_activated());
+            match before {
+                0 => bench.expect_nothing(),
+                spins => bench.expect(&format!("not activated, and the dice were spun {spins} times")),
+            }
+        }
     }
 
     #[test]
