@@ -146,7 +146,7 @@ impl Redactor {
     }
 }
 
-/// What a person wrote into an event; the texts of all others are made by this program.
+/// What a person wrote into an event; the texts of all others are made by this program. Whoever adds an event says here which it is.
 fn written_in(event: &mut Event) -> Option<&mut String> {
     match event.body.as_mut()? {
         Body::TableUnlocked(unlocked) => Some(&mut unlocked.procedure),
@@ -155,7 +155,66 @@ fn written_in(event: &mut Event) -> Option<&mut String> {
         Body::IncidentRecorded(incident) => Some(&mut incident.note),
         Body::ResultEntered(result) => Some(&mut result.reason),
         Body::ActRefused(refused) => Some(&mut refused.text),
-        _ => None,
+        Body::GatewayStarted(_)
+        | Body::GatewayStopped(_)
+        | Body::JournalStarted(_)
+        | Body::CheckpointRecorded(_)
+        | Body::EventsExpired(_)
+        | Body::JournalFailed(_)
+        | Body::EventSetAside(_)
+        | Body::ClockStepped(_)
+        | Body::SelfTestFailed(_)
+        | Body::SoftwareVerified(_)
+        | Body::DeviceOnline(_)
+        | Body::DeviceOffline(_)
+        | Body::DeviceFaulted(_)
+        | Body::DeviceFaultCleared(_)
+        | Body::StaleKeysIgnored(_)
+        | Body::DeviceAccepted(_)
+        | Body::OpeningCheckRecorded(_)
+        | Body::TableOpened(_)
+        | Body::TableClosed(_)
+        | Body::TableLocked(_)
+        | Body::TestModeEntered(_)
+        | Body::TestModeLeft(_)
+        | Body::AlertRaised(_)
+        | Body::AlertAcknowledged(_)
+        | Body::AlertCleared(_)
+        | Body::OpeningStarted(_)
+        | Body::OpeningAbandoned(_)
+        | Body::TumblerStarted(_)
+        | Body::TestRecorded(_)
+        | Body::RoundStarted(_)
+        | Body::TumblerSpun(_)
+        | Body::BetsOpened(_)
+        | Body::BetsClosed(_)
+        | Body::DiceUncovered(_)
+        | Body::EntryRejected(_)
+        | Body::LayoutLit(_)
+        | Body::LampFailed(_)
+        | Body::LampRestored(_)
+        | Body::ResultAmended(_)
+        | Body::RoundHeld(_)
+        | Body::RoundResumed(_)
+        | Body::RoundVoided(_)
+        | Body::VoidReasonStated(_)
+        | Body::VoidWithdrawn(_)
+        | Body::RoundAbandoned(_)
+        | Body::RoundSettled(_)
+        | Body::RoundReopened(_)
+        | Body::ThrowerOffered(_)
+        | Body::SpinnerSelected(_)
+        | Body::SpinnerWagerPlaced(_)
+        | Body::SpinResulted(_)
+        | Body::SpinInvalidated(_)
+        | Body::InvalidSpinOverruled(_)
+        | Body::SpinCorrected(_)
+        | Body::PlayersWagersDecided(_)
+        | Body::SpinnerWagerDecided(_)
+        | Body::SpinnerChanged(_)
+        | Body::ResultCardRequired(_)
+        | Body::DieOffTable(_)
+        | Body::DiceReplaced(_) => None,
     }
 }
 
