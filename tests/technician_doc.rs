@@ -228,7 +228,7 @@ async fn first_start_opening_and_approval() {
     let printed = until_it_says(&scene, &["status"], &words).await;
     shown("status-first", "tablegate status", &printed, &Take::All, &masks);
     let printed = scene.command(&["devices"]).await.ok();
-    shown("devices", "tablegate devices", &printed, &Take::First(8), &masks);
+    shown("devices", "tablegate devices", &printed, &Take::First(5), &masks);
 
     let printed = approve(&scene).await;
     shown(
@@ -322,6 +322,22 @@ async fn captured(scene: &Scene, masks: &Masks) {
     let lines = Take::Lines(&["key 2", "ENTER on 1 2 6", ": RESULT 1, 2, 6"]);
     let command = "tablegate replay what-happened.pcapng --config /etc/tablegate/TS-07.toml";
     shown("replay", command, &printed, &lines, masks);
+    let file = scene.path("TS-07.tar.gz");
+    let file = file.to_str().unwrap();
+    let bundle = [
+        "support-bundle",
+        "--config",
+        config.to_str().unwrap(),
+        "--yes",
+        "--output",
+        file,
+    ];
+    let printed = run(&bundle).await.ok().replace(file, "TS-07.tar.gz");
+    let printed = technician_support::same_sizes(&printed).replace("for table will", "for TS-07 will");
+    // Whether there is a log is the PC's matter.
+    let kept = ["will hold", ".txt", ".json", ".pcapng", "is written"];
+    let command = "tablegate support-bundle --yes --output TS-07.tar.gz";
+    shown("support-bundle", command, &printed, &Take::Lines(&kept), masks);
 }
 
 /// A program of this name that has a port open.

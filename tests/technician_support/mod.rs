@@ -92,6 +92,7 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
             "uses this table's name: another client connects to mqtts://floor-a.example:8883 as harbour-TS-07",
         ),
         (r"supervisor ana by root", "supervisor ana"),
+        (r"pproved by \w+([:,])", "pproved by ana$1"),
     ]
     .into_iter()
     .map(|(pattern, example)| (Regex::new(pattern).unwrap(), example))
@@ -245,4 +246,10 @@ pub fn names() -> Vec<String> {
 pub fn same_times(printed: &str) -> String {
     let time = Regex::new(r"\b\d+(\.\d+)? m?s\b").unwrap();
     time.replace_all(printed, "912 ms").into_owned()
+}
+
+/// What an archive holds, without its sizes, which differ from run to run.
+pub fn same_sizes(printed: &str) -> String {
+    let size = Regex::new(r" *\b\d+ (bytes|KiB)\b").unwrap();
+    size.replace_all(printed, " 12 KiB").into_owned()
 }
