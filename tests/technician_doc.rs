@@ -458,7 +458,7 @@ async fn wrong_baud(scene: &Scene) {
         .find(|block| block.starts_with("terminal"))
         .unwrap()
         .to_owned();
-    let lines = Take::Lines(&["terminal  silent", "bytes came", "port "]);
+    let lines = Take::Lines(&["terminal  silent", "bytes came", "port        "]);
     shown("wrong-baud", "tablegate devices", &printed, &lines, masks);
     terminal.set_faults(Faults::default()).await;
     scene.links_up().await;
@@ -490,7 +490,7 @@ async fn a_loose_cable() {
         }
         assert!(Instant::now() < until, "{printed}");
     };
-    let lines = Take::Lines(&["terminal  up", "POOR", "port ", "errors"]);
+    let lines = Take::Lines(&["terminal  up", "POOR", "port        ", "errors      CRC"]);
     shown("loose-cable", "tablegate devices", &printed, &lines, masks);
     let printed = until_it_says(&scene, &["status"], &["alert link_odd"]).await;
     shown(
