@@ -21,6 +21,11 @@ pub(crate) enum Missed {
 
 /// The terminal was greeted.
 pub(crate) fn greeted<F: Family>(draft: &mut Draft<'_, F>, identity: &DeviceIdentity, report: &TerminalReport) {
+    let before = if draft.seen.terminal.boot_id == identity.boot_id {
+        closings(draft, Contact::Bell)
+    } else {
+        0
+    };
     draft.seen.terminal.boot_id = identity.boot_id;
     draft.seen.terminal.contacts = report.contacts.iter().map(|c| (c.contact, c.clone())).collect();
     let found = F::find(draft, Missed::WhileAway);
@@ -40,7 +45,19 @@ pub(crate) fn greeted<F: Family>(draft: &mut Draft<'_, F>, identity: &DeviceIden
     };
     let source = draft.device_itself(DeviceKind::Terminal);
     draft.record(source, Body::DeviceOnline(online));
+    let facts = draft.fact_count();
     F::found(draft, found, Missed::WhileAway);
+    if draft.fact_count() == facts {
+        count_rings(draft, before);
+    }
+}
+
+/// Of several rings that became known at once only the last one's time did.
+fn count_rings<F: Family>(draft: &mut Draft<'_, F>, before: u32) {
+    let times = closings(draft, Contact::Bell).saturating_sub(before);
+    if times > 1 {
+        F::rang_unheard(draft, times);
+    }
 }
 
 /// A status that was asked for in mid session: what it says happens now.
@@ -64,6 +81,9 @@ pub(crate) fn status<F: Family>(draft: &mut Draft<'_, F>, report: &TerminalRepor
             bell.last_closed.map_or(draft.now, |at| at.min(draft.now)),
             bell.last_closed,
         );
+        if draft.fact_count() == facts {
+            count_rings(draft, before);
+        }
     }
 }
 
@@ -83,7 +103,13 @@ pub(crate) fn contact<F: Family>(draft: &mut Draft<'_, F>, report: &ContactRepor
     let closed = report.closings > before;
     let at = report.last_closed.map_or(draft.now, |at| at.min(draft.now));
     match report.contact {
-        Contact::Bell if closed => F::bell(draft, at, report.last_closed),
+        Contact::Bell if closed => {
+            let facts = draft.fact_count();
+            F::bell(draft, at, report.last_closed);
+            if draft.fact_count() == facts {
+                count_rings(draft, before);
+            }
+        }
         Contact::NoSpinButton if closed => F::no_spin(draft, at),
         // The door is judged by its level, where locks are.
         Contact::Bell | Contact::NoSpinButton | Contact::CabinetDoor | Contact::SupervisorKey => {}

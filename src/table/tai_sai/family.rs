@@ -100,6 +100,10 @@ impl Family for Dice {
         terminal::bell(draft, at, last_closed);
     }
 
+    fn rang_unheard(draft: &mut Draft<'_>, times: u32) {
+        super::held::rang_unheard(draft, times);
+    }
+
     fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         terminal::no_spin(draft, at);
     }

@@ -263,6 +263,19 @@ pub(crate) fn late_bell(draft: &mut Draft<'_>, rung: Uptime) {
     uncover(draft, dealer, Uncovered::Seen(Missed::Live));
 }
 
+/// The bell rang more than once before its line told of it, the last time too late: an earlier time may have been before the cover went off, and
+/// then a void for want of it is wrong. Nobody can tell but those who were there.
+pub(crate) fn rang_unheard(draft: &mut Draft<'_>, times: u32) {
+    if draft.ready().and_then(voided_for_want_of_a_bell).is_none() {
+        return;
+    }
+    let text = format!(
+        "The bell rang {times} times before the terminal's line told of it, and whether once before the cover went off can't be known: the \
+         round stays void; a supervisor decides (tablegate round withdraw-void), and acknowledges this (tablegate acknowledge late_bell)."
+    );
+    draft.raise(alert::Name::LateBell, text);
+}
+
 /// The tumbler has moved since the last round ended: nothing of it can be brought back.
 pub(crate) fn spun_since(draft: &Draft<'_>) -> bool {
     let Some(ready) = draft.ready() else { return false };

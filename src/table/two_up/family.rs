@@ -79,6 +79,9 @@ impl Family for TwoUp {
         bell::bell(draft, at, last_closed);
     }
 
+    /// No rule of theirs asks whether the bell rang before something else.
+    fn rang_unheard(_draft: &mut Draft<'_>, _times: u32) {}
+
     fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         bell::no_spin(draft, at);
     }

@@ -330,6 +330,39 @@ fn a_bell_that_only_the_terminals_next_greeting_tells_of_withdraws_the_void() {
     });
 }
 
+/// Only the last ring's time is told, and it says nothing of the ones before.
+#[test]
+fn of_rings_that_were_not_heard_the_last_one_alone_does_not_leave_it_void_in_silence() {
+    for (in_time, late, alerts) in [(1, 1, true), (2, 1, true), (0, 2, true), (0, 1, false)] {
+        play(|s| {
+            s.reach_betting();
+            s.terminal.link.latency_us = 60_000_000;
+            for _ in 0..in_time {
+                s.bell();
+                s.wait(1100);
+            }
+            s.cover_off();
+            s.wait(3000);
+            s.expect_phase("ready");
+            for _ in 0..late {
+                s.bell();
+                s.wait(1100);
+            }
+            s.terminal.link.latency_us = 0;
+            s.offline(DeviceKind::Terminal);
+            s.wait(1000);
+            s.forget();
+            s.online(DeviceKind::Terminal);
+            s.expect_phase("ready");
+            if alerts {
+                s.expect_alert();
+            } else {
+                s.expect_events(&["DeviceOnline"]);
+            }
+        });
+    }
+}
+
 #[test]
 fn after_the_next_spin_a_late_bell_changes_nothing() {
     play(|s| {
