@@ -270,10 +270,9 @@ fn check(arguments: &[String], told: &Told) {
         (_, _) => told.out.clone(),
     };
     let generated = ["completions", "man", "events export", "events show", "config template"];
-    if !generated.iter().any(|name| line.starts_with(name)) {
-        if let Some(what) = insides(&out) {
-            panic!("{line} prints {what}: {out}");
-        }
+    let is_generated = generated.iter().any(|name| line.starts_with(name));
+    if let Some(what) = insides(&out).filter(|_| !is_generated) {
+        panic!("{line} prints {what}: {out}");
     }
     if let Some(what) = insides(&told.err) {
         panic!("{line} says {what}: {}", told.err);

@@ -6,6 +6,7 @@
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
     clippy::wildcard_enum_match_arm,
     clippy::cast_precision_loss,
     reason = "a test may panic"
@@ -172,6 +173,23 @@ async fn a_played_table_is_counted_beside_its_daemon_after_it_and_on_a_copy() {
     );
     assert!(text.contains("E02"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    let unknown = run(&["events", "list", "--journal", journal, "--round", "4711"]).await;
+    unknown.refused(
+        1,
+        "there is no round 4711 among these events: they are of rounds 1 to 4",
+    );
+    let none_of_it = run(&[
+        "events",
+        "list",
+        "--journal",
+        journal,
+        "--round",
+        "1",
+        "--kind",
+        "table_closed",
+    ])
+    .await;
+    assert_eq!(none_of_it.ok(), "", "a round without such an event is no mistake");
     let csv = run(&["report", "--journal", journal, "--format", "csv"]).await.ok();
     assert!(csv.contains(",voids,a_not_flat,1\r\n"), "{csv}");
 }

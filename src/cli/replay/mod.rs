@@ -190,6 +190,7 @@ impl Session {
                 "lamps" => DeviceKind::LayoutLamps,
                 "lights" => DeviceKind::ResultLights,
                 other => {
+                    // Quoted: a file may hold anything.
                     return Err(Failure::failed(format!(
                         "the file's interface \"{other}\" is no device of a table: those are tumbler, terminal, lamps and lights"
                     )));

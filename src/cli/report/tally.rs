@@ -215,10 +215,6 @@ impl Tally {
     }
 
     /// What belongs to no round, whenever it is recorded.
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "counts some kinds of events; the others are only counted as events"
-    )]
     fn note_alone(&mut self, event: &Event, period: Period) {
         let figures = self.figures.entry(period).or_default();
         figures.events += 1;
@@ -231,10 +227,6 @@ impl Tally {
         }
     }
 
-    #[expect(
-        clippy::wildcard_enum_match_arm,
-        reason = "looks for changes of the mode; every other event is none of its business"
-    )]
     fn note_mode(&mut self, body: &Body) {
         self.mode = match (body, self.mode) {
             (Body::TableOpened(_), _) => Mode::Open,
@@ -392,10 +384,6 @@ impl Tally {
 pub const RUNNING: &str = "running";
 
 /// What an event adds to the figures it belongs to, by itself.
-#[expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "counts some kinds of events; the others add nothing"
-)]
 fn note_figures(figures: &mut Figures, event: &Event) {
     match &event.body {
         Some(Body::ResultEntered(_) | Body::SpinResulted(_)) => figures.entries += 1,
