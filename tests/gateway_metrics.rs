@@ -13,7 +13,7 @@ mod daemon_support;
 mod uplink_support;
 
 use daemon_support::Scene;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -192,6 +192,36 @@ fn parsed(page: &str) -> Scrape {
     Scrape(samples)
 }
 
+/// The guide names every label that a sample has, and no other.
+fn labels_are_those_of_the_guide(scrape: &Scrape) {
+    let guide = std::fs::read_to_string("docs/operations.md").unwrap();
+    for family in FAMILIES {
+        let row = guide
+            .lines()
+            .find(|line| line.starts_with(&format!("| `{}` |", family.name)));
+        let cell = row.unwrap().split('|').nth(3).unwrap();
+        let told: BTreeSet<&str> = cell
+            .split([';', ','])
+            .filter_map(|part| part.split(':').next().map(str::trim))
+            .filter(|word| !word.is_empty())
+            .collect();
+        let samples = scrape.0.keys().filter(|sample| {
+            let base = sample.split('{').next().unwrap();
+            let end = base.strip_prefix(family.name);
+            end.is_some_and(|end| ["", "_bucket"].contains(&end))
+        });
+        for sample in samples {
+            let labels = sample.split_once('{').map_or("", |(_, labels)| labels);
+            for label in labels.split("\",").filter_map(|label| label.split('=').next()) {
+                assert!(
+                    label.is_empty() || told.contains(label),
+                    "{sample}: the guide's row has {told:?}"
+                );
+            }
+        }
+    }
+}
+
 /// Scrapes as often as it can until it is told to stop; every scrape has to add up.
 struct Scraper {
     stop: Arc<AtomicBool>,
@@ -303,6 +333,7 @@ async fn the_numbers_add_up_at_every_scrape_while_the_broker_dies_and_devices_go
     })
     .await;
     last.adds_up();
+    labels_are_those_of_the_guide(&last);
     assert!(last.get("uplink_failures_total") >= 1.0);
     assert!(last.get("uplink_connects_total") >= 2.0);
     assert!(last.one("tablegate_link_sessions_total{device=\"tumbler\"}") >= 2.0);

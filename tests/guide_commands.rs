@@ -68,6 +68,7 @@ fn every_command_in_the_guides_is_one_that_the_program_has() {
     for guide in [
         "README.md",
         "docs/operations.md",
+        "docs/technician.md",
         "docs/configuration.md",
         "docs/floor-integration.md",
     ] {

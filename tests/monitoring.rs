@@ -74,6 +74,37 @@ fn values(query: &str, label: &str) -> Vec<String> {
     found
 }
 
+/// Labels that Prometheus adds, or that a query makes.
+const ADDED: [&str; 3] = ["instance", "job", "le"];
+
+/// The labels that a query selects by or joins, as `metric{label=...}` has them, each with its metric.
+fn selected(query: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (at, _) in query.match_indices('{') {
+        let name: String = query[..at]
+            .chars()
+            .rev()
+            .take_while(|c| c.is_ascii_alphanumeric() || *c == '_')
+            .collect();
+        let name: String = name.chars().rev().collect();
+        let inside = query[at + 1..].split('}').next().unwrap();
+        let labels = inside.split("\",").filter_map(|part| part.split(['=', '!']).next());
+        found.extend(labels.map(|label| (name.clone(), label.trim().to_owned())));
+    }
+    found
+}
+
+/// The label cell of a metric's row in the guide, which another test compares with what the daemon offers.
+fn told_labels(metric: &str) -> String {
+    let guide = read("docs/operations.md");
+    let family = metric
+        .trim_end_matches("_bucket")
+        .trim_end_matches("_sum")
+        .trim_end_matches("_count");
+    let row = guide.lines().find(|line| line.starts_with(&format!("| `{family}` |")));
+    row.map_or(String::new(), |row| row.split('|').nth(3).unwrap().to_owned())
+}
+
 /// What Prometheus stores of each family.
 fn series() -> BTreeSet<String> {
     let all = FAMILIES.iter().flat_map(|family| {
@@ -97,6 +128,14 @@ fn check(place: &str, query: &str) {
         assert!(known.contains(name), "{place}: there is no {name}: {query}");
     }
     assert!(!own.is_empty() || query.starts_with("up{"), "{place}: {query}");
+    for (metric, label) in selected(query) {
+        let told = told_labels(&metric);
+        let known = told.split([';', ',', ' ', ':']).any(|word| word == label);
+        assert!(
+            known || ADDED.contains(&label.as_str()),
+            "{place}: {metric} has no label {label}"
+        );
+    }
     let alerts: BTreeSet<&str> = Name::ALL.iter().map(|name| name.as_str()).collect();
     for alert in values(query, "alert") {
         assert!(alerts.contains(alert.as_str()), "{place}: there is no alert {alert}");
@@ -196,5 +235,7 @@ fn a_name_that_does_not_exist_is_seen() {
     assert!(wrong("tablegate_evnts_backlog > 1"));
     assert!(wrong("tablegate_append_duration_seconds > 1"));
     assert!(wrong("tablegate_alert{alert=~\"lamp_failed|lamp_faild\"} == 1"));
+    assert!(wrong("tablegate_link_up{devise=\"tumbler\"} == 0"));
+    assert!(!wrong("tablegate_link_up{device=\"tumbler\",instance=\"x\"} == 0"));
     assert!(!wrong("tablegate_alert{alert=~\"lamp_failed|disk_low\"} == 1"));
 }

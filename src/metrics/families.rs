@@ -234,10 +234,11 @@ fn short(name: &str, prefix: &str) -> String {
 fn delivery(page: &mut Exposition, uplink: Option<&UplinkReport>, counts: &Counts) {
     let none = UplinkReport::default();
     let report = uplink.unwrap_or(&none);
-    // The report is a moment old: what was journalled since waits too.
     let backlog = match uplink {
-        Some(report) => report.backlog.saturating_add(counts.head.saturating_sub(report.head)),
-        None => 0,
+        // The report is a moment old: what was journalled since waits too.
+        Some(report) if report.head > 0 => report.backlog.saturating_add(counts.head.saturating_sub(report.head)),
+        // Delivery has not looked at the journal yet, so what waited at the start isn't counted either.
+        Some(_) | None => counts.journalled,
     };
     page.single(&EVENTS, counts.journalled);
     page.single(&SETTLED, report.settled);
