@@ -28,7 +28,7 @@ use tokio::process::Command;
 /// A command that goes on by itself is ended after this: what it has printed by then is looked at.
 const LONG_ENOUGH: Duration = Duration::from_secs(4);
 
-/// Ends of a name that lead to a command: what is asked of it, beside the daemon it asks. `{journal}`, `{folder}` and `{config}` are the
+/// Ends of a name that lead to a command: what is asked of it, beside the daemon it asks. `{journal}` and `{config}` are the
 /// scene's. A command that isn't here is run as it is.
 const ASKED: &[(&str, &[&[&str]])] = &[
     ("config check", &[&["{config}"], &["/nowhere.toml"]]),
@@ -76,6 +76,9 @@ const ASKED: &[(&str, &[&[&str]])] = &[
     ("accept-device", &[&["DT-1"], &["XX-9"]]),
     ("acknowledge", &[&["disk_low"], &["no_such_alert"]]),
     ("approve", &[&["--check"]]),
+    ("support-bundle", &[&[], &["--yes", "--output", "bundle"]]),
+    ("capture", &[&[], &["--recent", "--output", "capture"]]),
+    ("replay", &[&["/nowhere"]]),
     ("completions", &[&["bash"]]),
     ("man", &[&["round", "void"], &["nothing"]]),
     ("open", &[&["--yes"]]),
@@ -189,10 +192,11 @@ struct Told {
     err: String,
 }
 
-async fn told(arguments: &[String]) -> Told {
+async fn told(folder: &Path, arguments: &[String]) -> Told {
     let mut command = Command::new(env!("CARGO_BIN_EXE_tablegate"));
     command
         .args(arguments)
+        .current_dir(folder)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -321,7 +325,7 @@ async fn no_command_shows_its_insides_on_a_played_table() {
             continue;
         }
         for arguments in asked(&scene, &path, &command) {
-            let told = told(&arguments).await;
+            let told = told(scene.directory.path(), &arguments).await;
             check(&arguments, &told);
         }
         tried.insert(name);
