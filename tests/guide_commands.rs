@@ -92,7 +92,7 @@ fn every_command_in_the_guides_is_one_that_the_program_has() {
                 assert!(
                     left_out.contains(&error.kind())
                         || error.to_string().contains("none was supplied")
-                        || placeholder && error.kind() == ErrorKind::ValueValidation,
+                        || placeholder && [ErrorKind::ValueValidation, ErrorKind::InvalidValue].contains(&error.kind()),
                     "{guide}: {command}\n{error}"
                 );
             }
