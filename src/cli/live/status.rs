@@ -161,6 +161,8 @@ impl Watch {
             Key::Down => self.chosen = choose(at.map(|at| (at + 1).min(worries.len().saturating_sub(1)))),
             Key::Letter('a') => {
                 let worry = at.and_then(|at| worries.get(at));
+                // It stays where it was, with what came of it, and doesn't move on to the next.
+                self.chosen = worry.map(|worry| worry.key.clone());
                 self.said = Some(self.acknowledge(worry).await);
             }
             Key::Letter('e') => self.show_events(view),
