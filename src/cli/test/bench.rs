@@ -36,7 +36,7 @@ pub(super) enum Hands {
 /// What came while something was waited for.
 pub(super) enum Came {
     /// What was waited for.
-    It(DeviceTestView),
+    It(Box<DeviceTestView>),
     /// A line was typed.
     Line(String),
     /// The terminal is gone, or nobody is there.
@@ -218,7 +218,7 @@ impl Bench {
                 return Ok(Came::Ended);
             };
             if seen(&test) {
-                return Ok(Came::It(test));
+                return Ok(Came::It(Box::new(test)));
             }
             if Instant::now() >= until {
                 return Ok(Came::Nothing);

@@ -304,7 +304,7 @@ impl People {
             Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => DeviceKind::LayoutLamps,
             Game::TwoUpDice | Game::TriplePenny => DeviceKind::ResultLights,
         };
-        let ends = self.ended % 2 == 0;
+        let ends = self.ended.is_multiple_of(2);
         let steps = [TestStep::Begin { device }, TestStep::Light { bit: Some(3) }];
         for step in steps.into_iter().chain(ends.then_some(TestStep::End)) {
             self.command(OperatorAct::DeviceTest(step)).await;
