@@ -294,3 +294,85 @@ fn text(options: &[PcapNGOption<'_>], code: OptionCode) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     String::from_utf8_lossy(bytes).chars().map(clean).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::capture::pcapng::{Damage, Interface, Packet, Section, Writer};
+    use std::io::Cursor;
+
+    const PACKETS: u64 = 3;
+
+    fn capture() -> Vec<u8> {
+        let section = Section {
+            comment: "a table".into(),
+            program: "t".into(),
+        };
+        let mut writer = Writer::new(Vec::new(), &section).unwrap();
+        let line = Interface {
+            name: "terminal".into(),
+            description: "/dev/ttyS1".into(),
+            comment: "serial ET-1".into(),
+        };
+        writer.interface(&line).unwrap();
+        for number in 0..PACKETS {
+            let packet = Packet {
+                interface: 0,
+                unix_us: 1_700_000_000_000_000 + number,
+                bytes: &[0, 7, 0],
+                length: 3,
+                direction: Direction::Outbound,
+                damage: Damage::None,
+                lost: 0,
+                comment: "",
+            };
+            writer.packet(&packet).unwrap();
+        }
+        writer.into_inner()
+    }
+
+    /// Reads to the end or to an error; how many packets there were.
+    fn read(bytes: Vec<u8>) -> (u64, Option<CaptureError>) {
+        let Ok(mut recording) = Recording::of(Box::new(Cursor::new(bytes))) else {
+            return (0, None);
+        };
+        let mut packets = 0;
+        loop {
+            match recording.next() {
+                Ok(Some(packet)) => {
+                    packets += 1;
+                    assert_eq!(packet.number, packets);
+                }
+                Ok(None) => return (packets, None),
+                Err(error) => return (packets, Some(error)),
+            }
+        }
+    }
+
+    #[test]
+    fn a_whole_file_is_read_whole_and_a_cut_one_up_to_the_cut() {
+        let whole = capture();
+        assert!(matches!(read(whole.clone()), (PACKETS, None)));
+        for cut in 1..whole.len() {
+            let (packets, error) = read(whole[..cut].to_vec());
+            assert!(packets < PACKETS, "{cut}");
+            let Some(error) = error else { continue };
+            let expected = format!("the file ends within packet {}", packets + 1);
+            assert!(error.to_string().starts_with(&expected), "{cut}: {error}");
+        }
+    }
+
+    #[test]
+    fn no_byte_that_is_wrong_stops_the_reader_from_ending() {
+        let whole = capture();
+        let mut refused = 0;
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 0xFF;
+            let (packets, error) = read(damaged);
+            assert!(packets <= PACKETS);
+            refused += u64::from(error.is_some() || packets == 0);
+        }
+        assert!(refused > 50, "{refused}");
+    }
+}
