@@ -164,7 +164,10 @@ impl Take<'_> {
         let lines: Vec<&str> = text.lines().collect();
         let taken = |place: usize, line: &str| match self {
             Take::All => true,
-            Take::Lines(words) => words.iter().any(|word| line.contains(word)),
+            // The last fault repeats what a device's first lines say.
+            Take::Lines(words) => {
+                !line.trim_start().starts_with("last fault") && words.iter().any(|word| line.contains(word))
+            }
             Take::First(most) => place < *most,
         };
         let mut shown: Vec<&str> = Vec::new();
