@@ -19,7 +19,7 @@ use asking::{Asking, Next};
 use clap::Args;
 use ratatui::layout::Size;
 use std::mem::Discriminant;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ pub fn run(args: &Supervise) -> Result<(), Failure> {
     })
 }
 
-async fn ask(socket: &PathBuf, request: &Request) -> Result<Answer, Failure> {
+async fn ask(socket: &Path, request: &Request) -> Result<Answer, Failure> {
     let asked = async {
         let mut client = Client::connect(socket).await.map_err(unreachable)?;
         client.ask(request).await.map_err(unreachable)
@@ -156,11 +156,13 @@ async fn ask(socket: &PathBuf, request: &Request) -> Result<Answer, Failure> {
     }
 }
 
-async fn offers(socket: &PathBuf, by: Option<&str>) -> Result<Vec<Offer>, Failure> {
+async fn offers(socket: &Path, by: Option<&str>) -> Result<Vec<Offer>, Failure> {
     let by = by.map(ToOwned::to_owned);
-    match ask(socket, &Request::Offers { by }).await? {
-        Answer::Offers(offers) => Ok(offers),
-        other => Err(unexpected(&other)),
+    let answer = ask(socket, &Request::Offers { by }).await?;
+    if let Answer::Offers(offers) = answer {
+        Ok(offers)
+    } else {
+        Err(unexpected(&answer))
     }
 }
 
