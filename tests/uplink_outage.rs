@@ -305,7 +305,6 @@ async fn a_stop_waits_quietly_whatever_would_be_due() {
         tokio::join!(rig.uplink.stop(), changes);
         let took = stops_at.elapsed();
         let polls = polls.load(Ordering::SeqCst);
-        println!("acknowledged after {hears_after} ms: stopped after {took:?}, {polls} polls");
         assert!(polls < MOST_POLLS, "{hears_after}: it was busy all the time");
         // The daemon itself waits for 15 s at most.
         assert!(took <= Duration::from_secs(20), "{hears_after}: {took:?}");

@@ -47,11 +47,11 @@ fn say(s: &mut Scene, what: Shown, seen: LightSeen) {
 }
 
 fn recorded(s: &Scene) -> TestRecorded {
-    let tests = s.events.iter().filter_map(|r| match &r.event.body {
+    let mut tests = s.events.iter().filter_map(|r| match &r.event.body {
         Some(Body::TestRecorded(test)) => Some(test.clone()),
         _ => None,
     });
-    tests.last().expect("a test was recorded")
+    tests.next_back().expect("a test was recorded")
 }
 
 #[test]

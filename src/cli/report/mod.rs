@@ -257,7 +257,11 @@ mod tests {
                             assert_eq!(value(time, from, figure, of), count.to_string());
                         }
                     }
-                    _ => {}
+                    serde_json::Value::Null
+                    | serde_json::Value::Bool(_)
+                    | serde_json::Value::Number(_)
+                    | serde_json::Value::String(_)
+                    | serde_json::Value::Array(_) => {}
                 }
             }
         };
