@@ -32,6 +32,7 @@ use tokio::sync::{mpsc, watch};
 
 mod conditions;
 mod overdue;
+mod standstill;
 mod wall_clock;
 mod watchdog;
 

@@ -119,7 +119,7 @@ impl TableLoop<'_> {
                 wake = self.inputs.next(resting.then_some(try_at)) => match wake {
                     Wake::Input(asked) if asked.arrival.input == Input::Deadline => {
                         try_at = self.clock.uptime() + TRY_AGAIN;
-                        attempt = self.attempt(&missed);
+                        attempt = self.attempt(&missed, entry);
                     }
                     Wake::Input(asked) => {
                         self.outlets.count(|counts| {
@@ -148,9 +148,10 @@ impl TableLoop<'_> {
         }
     }
 
-    /// Tries to say what was missed. `None` when even that can't be put into an event.
-    fn attempt(&mut self, missed: &Missed) -> Option<Attempt> {
+    /// Tries to say what was missed; the terminal shows this entry number. `None` when even that can't be put into an event.
+    fn attempt(&mut self, missed: &Missed, entry: u32) -> Option<Attempt> {
         self.advance(self.clock.uptime());
+        self.table.drop_keys(entry);
         let text = format!("the journal could not be written ({})", missed.error);
         let decision = self
             .table

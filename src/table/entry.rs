@@ -8,7 +8,7 @@ use crate::table::game::Family;
 use crate::table::input::{Key, TerminalReport};
 use crate::table::mode::Mode;
 use crate::table::rejection::{self, Code};
-use crate::table::seen::{Authority, Burst, Pressed, Repeated};
+use crate::table::seen::{Authority, Burst, EntrySeen, Pressed, Repeated};
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -220,6 +220,18 @@ pub(crate) fn new_number<F: Family>(draft: &mut Draft<'_, F>) {
     draft.seen.entry.unknown_key = false;
     if draft.seen.entry.number != 0 {
         draft.seen.entry.number = after(draft.seen.entry.number);
+    }
+}
+
+/// Keys were dropped under this number and maybe some after it: what the terminal holds isn't taken, and the next keys belong to an entry whose
+/// number none of them had.
+pub(crate) fn dropped(seen: &mut EntrySeen, shown: u32) {
+    /// More presses than can come while one append is tried: 5 s, and a key is debounced for 20 ms.
+    const AHEAD: u32 = 256;
+    seen.keys.clear();
+    seen.unknown_key = false;
+    if seen.number != 0 && seen.number <= shown {
+        seen.number = shown.checked_add(AHEAD).unwrap_or(1);
     }
 }
 

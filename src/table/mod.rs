@@ -253,6 +253,12 @@ impl Table {
         self.seen = seen;
     }
 
+    /// Inputs were dropped because nothing could be recorded, and the terminal was last shown this entry number: no key of that time may
+    /// mix with those that are heard from now on.
+    pub fn drop_keys(&mut self, shown: u32) {
+        entry::dropped(&mut self.seen.entry, shown);
+    }
+
     /// When `decide` wants [`Input::Deadline`] next.
     #[must_use]
     pub fn deadline(&self) -> Option<Uptime> {
