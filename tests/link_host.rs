@@ -804,6 +804,34 @@ fn oddities_of_a_line_are_told_and_end() {
     assert_eq!(bench.events(), [HostEvent::OddityEnded(Oddity::NoValidFrame)]);
 }
 
+/// While the line was looped an acknowledgement of our own may have passed for the device's, and the numbers of both sides may differ.
+#[test]
+fn when_an_echo_is_over_a_new_session_begins() {
+    let mut bench = Bench::new(config(DeviceKind::LayoutLamps));
+    bench.host.set_wish(bench.now(), lamps(5));
+    bench.come_up(DeviceKind::LayoutLamps);
+    bench.listen();
+    bench.say(Kind::Ack, 1, &[]);
+    bench.events();
+    let mut line = Vec::new();
+    frame::encode(Kind::Ping, 0, &[], &mut line).unwrap();
+    for _ in 0..5 {
+        bench.host.handle_bytes(bench.now(), &line);
+        bench.pass(1000, Answer::Pings);
+        assert_eq!(bench.heard_of(Kind::Hello).len(), 0, "it may go on");
+    }
+    assert_eq!(bench.events(), [HostEvent::OddityBegan(Oddity::Echo)]);
+    bench.pass(2000, Answer::Pings);
+    assert_eq!(bench.events(), [HostEvent::Down(DownReason::Looped)]);
+    assert!(!bench.heard_of(Kind::Hello).is_empty());
+    bench.come_up(DeviceKind::LayoutLamps);
+    bench.listen();
+    bench.say(Kind::Ack, 1, &[]);
+    bench.events();
+    bench.pass(20_000, Answer::Pings);
+    assert_eq!(bench.events(), [HostEvent::OddityEnded(Oddity::Echo)], "once is enough");
+}
+
 #[test]
 fn a_command_is_refused_while_the_link_is_not_up_and_goes_after_the_wish() {
     let spin = to_device::Body::Spin(Spin { times: 1 });

@@ -278,6 +278,6 @@ fn offline(reason: DownReason) -> DeviceOfflineReason {
     match reason {
         DownReason::Silent | DownReason::Unacknowledged | DownReason::NoStatus => DeviceOfflineReason::Silent,
         DownReason::Restarted => DeviceOfflineReason::Restarted,
-        DownReason::Noisy => DeviceOfflineReason::Noisy,
+        DownReason::Noisy | DownReason::Looped => DeviceOfflineReason::Noisy,
     }
 }

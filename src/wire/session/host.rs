@@ -410,6 +410,9 @@ impl Host {
         if session.progress == Progress::Welcomed && now >= session.welcomed + STATUS_WAIT {
             return self.end_session(now, DownReason::NoStatus);
         }
+        if self.oddities.has_echoed_since(session.welcomed, now) {
+            return self.end_session(now, DownReason::Looped);
+        }
         match session.sending.due(now) {
             Due::Nothing => {}
             Due::Again(bytes) => {

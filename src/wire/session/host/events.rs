@@ -132,6 +132,9 @@ pub enum DownReason {
     NoStatus,
     /// More than 100 new messages in 2 s; not listened to for 10 s.
     Noisy,
+    /// Our own frames came back in this session, and no longer do: an acknowledgement looks the same from both sides, so either side may
+    /// have taken its own for the other's, and what was said since may be lost unseen.
+    Looped,
 }
 
 impl fmt::Display for DownReason {
@@ -141,6 +144,7 @@ impl fmt::Display for DownReason {
             DownReason::Unacknowledged => "a message was not acknowledged for 3 s",
             DownReason::Restarted => "the device restarted or dropped the session",
             DownReason::NoStatus => "no status within 2 s of the greeting",
+            DownReason::Looped => "our own frames came back, and messages may be lost",
             DownReason::Noisy => "more than 100 messages in 2 s: not listened to for 10 s",
         })
     }

@@ -7,6 +7,8 @@ use std::time::Duration;
 
 /// An echo or a foreign version is reported until it wasn't seen for this long.
 const LASTS: Duration = Duration::from_secs(10);
+/// After this long without an echo a line is looped no more: a PING goes out every second, and would have come back.
+const ECHO_OVER: Duration = Duration::from_millis(2500);
 /// Bytes without a valid frame before "baud or noise?" is asked: more than two longest frames.
 const MAX_BYTES_WITHOUT_FRAME: u64 = 512;
 
@@ -22,6 +24,11 @@ pub(super) struct Oddities {
 impl Oddities {
     pub(super) fn saw_echo(&mut self, now: Uptime) {
         self.echo = Some(now);
+    }
+
+    /// An echo was heard at or after `since`, and none for a while.
+    pub(super) fn has_echoed_since(&self, since: Uptime, now: Uptime) -> bool {
+        self.echo.is_some_and(|seen| seen >= since && seen + ECHO_OVER <= now)
     }
 
     pub(super) fn saw_version(&mut self, now: Uptime, version: u8) {
