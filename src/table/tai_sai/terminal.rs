@@ -114,7 +114,9 @@ fn bell_in_tumble(draft: &mut Draft<'_>, tumbling: &Tumbling, at: Uptime) {
     if tumbling.round.spins < play::SPINS_NEEDED {
         return draft.notice(rejection::BELL_WITHOUT_TUMBLE);
     }
-    if draft.seen.tumbler.is_spinning() || due::is_next_round_held_back(&draft.look()) {
+    // A bell that its line brings late was rung before these dice lay still, maybe before they were spun: players had no bets on them.
+    let rung_before_the_rest = at + TWO_CLOCKS < draft.seen.tumbler.rest_at;
+    if draft.seen.tumbler.is_spinning() || rung_before_the_rest || due::is_next_round_held_back(&draft.look()) {
         return draft.notice(rejection::OUT_OF_ORDER);
     }
     let ring = Ring {

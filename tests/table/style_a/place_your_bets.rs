@@ -49,6 +49,33 @@ fn a_bell_in_the_rest_opens_and_closes_at_once() {
     });
 }
 
+/// However it becomes known, and whenever in the rest.
+#[test]
+fn a_bell_rung_before_the_rest_and_known_in_it_opens_nothing() {
+    for (rung_after, known_after) in [(0, 500), (0, 2000), (1, 1000)] {
+        play(|s| {
+            let rung = s.now;
+            s.spin(rung_after);
+            let bell_at = if rung_after == 0 { rung } else { s.now };
+            s.wait(1000);
+            s.spin(3 - rung_after);
+            s.wait(known_after);
+            s.forget();
+            let bell = s.terminal.wire(Contact::Bell);
+            bell.closings += 1;
+            bell.last_closed = bell_at;
+            let input = Input::Terminal(s.terminal_report());
+            s.say(DeviceKind::Terminal, input);
+            s.wait(100);
+            s.expect_no_events();
+            s.expect_phase("tumbling");
+            s.expect_readout("E31");
+            s.wait(3000);
+            s.expect_phase("betting");
+        });
+    }
+}
+
 #[test]
 fn a_bell_in_the_rest_is_refused_while_the_next_round_is_held_back() {
     play(|s| {
