@@ -192,9 +192,16 @@ fn chosen(args: &Capture, view: &View) -> Result<Vec<LinkReport>, Failure> {
 pub fn create(path: &Path, existing: Existing) -> Result<File, Failure> {
     let failed = |error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
     if existing == Existing::Replaced {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
-            Ok(()) | Err(_) => {}
+        match std::fs::symlink_metadata(path) {
+            Ok(found) if found.is_file() => std::fs::remove_file(path).map_err(failed)?,
+            Ok(_) => {
+                return Err(Failure::failed(format!(
+                    "{} is no ordinary file, and stays as it is: name another file",
+                    path.display()
+                )));
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(error)),
         }
     }
     let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
@@ -416,5 +423,25 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
         drop(create(&path, Existing::Replaced).unwrap());
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
+    }
+
+    /// A device, a folder, a link to what is somebody else's: none of them is replaced, whoever asks.
+    #[test]
+    fn only_an_ordinary_file_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("target");
+        std::fs::write(&target, "kept").unwrap();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
+        for path in [link, pipe, folder.path().to_owned()] {
+            for existing in [Existing::Replaced, Existing::Kept] {
+                let refused = create(&path, existing).unwrap_err();
+                assert!(refused.text.contains(&path.display().to_string()), "{}", refused.text);
+                assert!(std::fs::symlink_metadata(&path).is_ok(), "{} stays", path.display());
+            }
+        }
+        assert_eq!(std::fs::read_to_string(&target).unwrap(), "kept");
     }
 }
