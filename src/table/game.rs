@@ -124,8 +124,8 @@ pub(crate) trait Family: Sized {
     /// The bell rang, live.
     fn bell(draft: &mut Draft<'_, Self>, at: Uptime, last_closed: Option<Uptime>);
 
-    /// The bell rang so often that only its last time is known, and nothing came of that one.
-    fn rang_unheard(draft: &mut Draft<'_, Self>, times: u32);
+    /// The bell rang so often before it was known, the last time then, and nothing came of it.
+    fn rang_unheard(draft: &mut Draft<'_, Self>, times: u32, last: Option<Uptime>);
 
     /// The "no spin" contact closed, live.
     fn no_spin(draft: &mut Draft<'_, Self>, at: Uptime);

@@ -79,6 +79,9 @@ pub(crate) struct TumblerSeen {
     pub(crate) spinning_at_base: Option<u32>,
     /// When the cover went off for a round that was held, or voided, for want of a bell.
     pub(crate) early_off: Option<Uptime>,
+    /// When the cover went off for a round that was void for want of a bell, while the next one is spun: a bell that became known only now may
+    /// have rung in time for it.
+    pub(crate) void_off: Option<Uptime>,
     /// A spin that began before bets opened and became known afterwards, or that a supervisor accepted while it lasted.
     pub(crate) tolerated_spin: bool,
     /// When a bell last rang in `ready` without a tumble.

@@ -52,11 +52,13 @@ pub(crate) fn greeted<F: Family>(draft: &mut Draft<'_, F>, identity: &DeviceIden
     }
 }
 
-/// Of several rings that became known at once only the last one's time did.
+/// Rings of which nothing came; of several that became known at once only the last one's time did.
 fn count_rings<F: Family>(draft: &mut Draft<'_, F>, before: u32) {
     let times = closings(draft, Contact::Bell).saturating_sub(before);
-    if times > 1 {
-        F::rang_unheard(draft, times);
+    let bell = draft.seen.terminal.contacts.get(&Contact::Bell);
+    let last = bell.and_then(|bell| bell.last_closed);
+    if times > 0 {
+        F::rang_unheard(draft, times, last);
     }
 }
 

@@ -100,8 +100,8 @@ impl Family for Dice {
         terminal::bell(draft, at, last_closed);
     }
 
-    fn rang_unheard(draft: &mut Draft<'_>, times: u32) {
-        super::held::rang_unheard(draft, times);
+    fn rang_unheard(draft: &mut Draft<'_>, times: u32, last: Option<Uptime>) {
+        super::held::rang_unheard(draft, times, last);
     }
 
     fn no_spin(draft: &mut Draft<'_>, at: Uptime) {

@@ -120,6 +120,7 @@ pub(crate) fn open_bets(draft: &mut Draft<'_>, source: Source) {
     let Some(Phase::Tumbling(tumbling)) = draft.phase() else {
         return;
     };
+    draft.seen.tumbler.void_off = None;
     let needed = draft.game.needed();
     let offline = needed
         .iter()
@@ -263,10 +264,27 @@ pub(crate) fn late_bell(draft: &mut Draft<'_>, rung: Uptime) {
     uncover(draft, dealer, Uncovered::Seen(Missed::Live));
 }
 
+/// A bell became known while the next round is spun, and rang in time for the one that was void for want of it: whether it was.
+pub(crate) fn is_of_the_void(draft: &mut Draft<'_>, rung: Option<Uptime>) -> bool {
+    let off_at = draft.seen.tumbler.void_off;
+    let in_time = off_at
+        .zip(rung)
+        .is_some_and(|(off_at, rung)| rung <= off_at + tumbler::COVER_OFF);
+    if in_time {
+        draft.raise(
+            alert::Name::LateBell,
+            "A bell that rang in time arrived late, and the next round was spun meanwhile: the round before stays void; whoever placed \
+             bets in it is to be told, and this acknowledged (tablegate acknowledge late_bell).",
+        );
+    }
+    in_time
+}
+
 /// The bell rang more than once before its line told of it, the last time too late: an earlier time may have been before the cover went off, and
 /// then a void for want of it is wrong. Nobody can tell but those who were there.
-pub(crate) fn rang_unheard(draft: &mut Draft<'_>, times: u32) {
-    if draft.ready().and_then(voided_for_want_of_a_bell).is_none() {
+pub(crate) fn rang_unheard(draft: &mut Draft<'_>, times: u32, last: Option<Uptime>) {
+    let is_void = draft.ready().and_then(voided_for_want_of_a_bell).is_some() || draft.seen.tumbler.void_off.is_some();
+    if !is_void || is_of_the_void(draft, last) || times < 2 {
         return;
     }
     let text = format!(

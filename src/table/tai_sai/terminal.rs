@@ -101,6 +101,9 @@ fn bell_in_ready(draft: &mut Draft<'_>, at: Uptime) {
 
 /// A bell in the rest opens and closes bets at once.
 fn bell_in_tumble(draft: &mut Draft<'_>, tumbling: &Tumbling, at: Uptime) {
+    if held::is_of_the_void(draft, Some(at)) {
+        return;
+    }
     if let Some(held) = &tumbling.round.held {
         let ring = Ring {
             at: Some(at),

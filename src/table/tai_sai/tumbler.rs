@@ -314,9 +314,12 @@ pub(crate) fn start_round(draft: &mut Draft<'_>, source: Source, while_away: boo
         closings: draft.closings(),
         policy: draft.game.game.policy(),
     };
-    draft.seen.tumbler.bell_without_tumble = None;
-    draft.seen.tumbler.exposed_at = None;
-    draft.seen.tumbler.early_off = None;
+    let was_void = draft.ready().and_then(held::voided_for_want_of_a_bell).is_some();
+    let seen = &mut draft.seen.tumbler;
+    seen.void_off = seen.early_off.filter(|_| was_void);
+    seen.bell_without_tumble = None;
+    seen.exposed_at = None;
+    seen.early_off = None;
     draft.record(source, Body::RoundStarted(started));
 }
 

@@ -80,7 +80,7 @@ impl Family for TwoUp {
     }
 
     /// No rule of theirs asks whether the bell rang before something else.
-    fn rang_unheard(_draft: &mut Draft<'_>, _times: u32) {}
+    fn rang_unheard(_draft: &mut Draft<'_>, _times: u32, _last: Option<Uptime>) {}
 
     fn no_spin(draft: &mut Draft<'_>, at: Uptime) {
         bell::no_spin(draft, at);

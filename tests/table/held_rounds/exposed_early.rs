@@ -381,6 +381,43 @@ fn after_the_next_spin_a_late_bell_changes_nothing() {
     });
 }
 
+/// What can't be undone is told: live, or at the next greeting; one bell in time, or several of which one may have been.
+#[test]
+fn a_late_bell_that_becomes_known_while_the_next_round_is_spun_is_told() {
+    for (late, greeted) in [(0, false), (0, true), (1, true)] {
+        play(|s| {
+            s.reach_betting();
+            s.terminal.link.latency_us = if greeted { 60_000_000 } else { 7_500_000 };
+            s.bell();
+            s.cover_off();
+            s.wait(2500);
+            s.expect_phase("ready");
+            for _ in 0..late {
+                s.bell();
+                s.wait(1100);
+            }
+            s.cover();
+            s.forget();
+            s.spin(3);
+            s.wait(1000);
+            s.expect_phase("tumbling");
+            if greeted {
+                s.terminal.link.latency_us = 0;
+                s.offline(DeviceKind::Terminal);
+                s.wait(500);
+                s.online(DeviceKind::Terminal);
+            } else {
+                s.wait(1500);
+            }
+            s.expect_alert();
+            s.expect_phase("tumbling");
+            assert_eq!(voids(s), 1);
+            s.wait(3500);
+            s.expect_phase("betting");
+        });
+    }
+}
+
 #[test]
 fn a_bell_a_little_more_than_that_after_the_cover_is_held() {
     play(|s| {

@@ -144,6 +144,7 @@ impl Formed for TumblerSeen {
             discount,
             spinning_at_base,
             early_off,
+            void_off,
             tolerated_spin,
             bell_without_tumble,
             faulty,
@@ -160,6 +161,7 @@ impl Formed for TumblerSeen {
             .form(f);
         f.ages(*early_off, f.off_wait());
         (early_off == off_at).form(f);
+        f.ages(*void_off, f.off_wait());
         tolerated_spin.form(f);
         f.ages(*bell_without_tumble, NO_WAIT);
         (*off_at >= *bell_without_tumble).form(f);
