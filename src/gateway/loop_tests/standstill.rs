@@ -6,7 +6,7 @@ use super::*;
 fn number(scene: &Scene) -> u32 {
     match scene.terminal.told().wish {
         Wish::Terminal(readout) => readout.entry,
-        other => panic!("{other:?}"),
+        other @ (Wish::Nothing | Wish::Tumbler(_) | Wish::Lamps(_)) => panic!("{other:?}"),
     }
 }
 
