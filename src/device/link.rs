@@ -82,6 +82,8 @@ pub(super) struct Link {
     trouble: String,
     /// The last time that something else than an unanswered greeting was going on.
     answered: Uptime,
+    /// A greeting was going on when it was looked at last.
+    greets: bool,
     /// The device fell silent, and nobody has looked yet whether somebody else takes what it says.
     fell_silent: bool,
     /// How often the link was up and went away.
@@ -165,6 +167,7 @@ impl Link {
         ));
         let link = Link {
             answered: clock.uptime(),
+            greets: false,
             config,
             clock,
             ports,

@@ -184,7 +184,11 @@ impl Link {
 
     /// Greetings that nobody answers are told once.
     pub(super) async fn notice_silence(&mut self, now: Uptime) -> Result<(), Stopped> {
-        if self.host.state() != HostState::Greeting {
+        let greets = self.host.state() == HostState::Greeting;
+        let began = greets && !std::mem::replace(&mut self.greets, greets);
+        self.greets = greets;
+        // A wrong device is greeted again after a while in which nothing was asked: no silence before that is its.
+        if !greets || began {
             self.answered = now;
         } else if now.since(self.answered) >= SILENCE && self.shown.state != LinkState::Silent {
             let text = match self.host.counters().seen.bytes_since_frame {
