@@ -5,6 +5,7 @@
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
 use crate::table::due::Look;
+use crate::table::entry;
 use crate::table::event::{Body, OpeningAbandoned, OpeningCheck, OpeningCheckRecorded, OpeningStarted, TableOpened};
 use crate::table::game::{Answer, Family};
 use crate::table::input::{Contact, DeviceKind, Person};
@@ -266,6 +267,8 @@ fn opened<F: Family>(draft: &mut Draft<'_, F>, source: Source) {
     };
     draft.record(source, Body::TableOpened(opened));
     draft.base_taken();
+    // Keys pressed before it was open are of no entry in play.
+    entry::new_number(draft);
     draft.seen.owner = None;
     draft.seen.opening = OpeningSeen::default();
     draft.seen.lamps.flicker.clear();

@@ -2,6 +2,7 @@
 
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
+use crate::table::entry;
 use crate::table::event::{
     ActRefusedReason, AlertAcknowledged, Body, RoundVoided, RoundVoidedReason, SoftwareVerified, TableClosed,
     TableLockedKind, TestModeEntered, TestModeLeft,
@@ -219,6 +220,8 @@ pub(crate) fn leave_test<F: Family>(draft: &mut Draft<'_, F>, source: Source) ->
     let base = draft.counters();
     draft.record(source, Body::TestModeLeft(TestModeLeft { base }));
     draft.base_taken();
+    // Keys pressed in the test are of no entry in play.
+    entry::new_number(draft);
     draft.seen.owner = None;
     Ok("Test mode is left.".into())
 }
