@@ -60,7 +60,7 @@ struct Outcome {
 
 /// How a test ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Ending {
+pub(super) enum Ending {
     /// Whoever ran it has ended it.
     Asked,
     /// The device is away, or whoever ran it.
@@ -183,7 +183,7 @@ fn end<F: Family>(draft: &mut Draft<'_, F>, ending: Ending) {
     let outcome = match &test.trial {
         Trial::Lamps(trial) => trial.outcome(),
         Trial::Terminal(trial) => trial.outcome(),
-        Trial::Tumbler(trial) => trial.outcome(draft),
+        Trial::Tumbler(trial) => trial.outcome(draft, ending),
     };
     let interrupted = ending == Ending::Interrupted;
     let named = outcome.findings.len().min(MOST_FINDINGS);

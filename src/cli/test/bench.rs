@@ -1,7 +1,7 @@
 //! The connection that a table is tested through, and the person who tests it.
 
 use super::keyboard::Keyboard;
-use super::name;
+use super::{Course, name};
 use crate::cli::daemon::{Acting, done, unexpected, unreachable};
 use crate::cli::ending::{Failure, print};
 use crate::control::client::Client;
@@ -127,6 +127,11 @@ impl Bench {
 
     /// Leaves test mode; what the table is then.
     pub(super) async fn leave(&mut self) -> Result<View, Failure> {
+        // A test that was stopped has left it.
+        let view = self.look().await?;
+        if view.table.state.mode != "test" {
+            return Ok(view);
+        }
         self.act(Act::LeaveTest {}).await?;
         self.shown(|view| view.table.state.mode != "test").await
     }
@@ -146,14 +151,18 @@ impl Bench {
         Ok(Ok(()))
     }
 
-    /// Ends it, unless its device's going away has ended it; what was recorded.
-    pub(super) async fn end(&mut self, device: TestedDevice) -> Result<TestView, Failure> {
+    /// Ends it, unless its device's going away has ended it; what was recorded. One that was stopped is broken off, which leaves test mode.
+    pub(super) async fn end(&mut self, device: TestedDevice, course: Course) -> Result<TestView, Failure> {
         self.clear()?;
         let before = self.before;
         let view = self.look().await?;
         if ended(&view, device, before).is_none() {
             // A device that goes away at this moment has ended it.
-            self.ask_for(Act::EndTest {}).await?;
+            let end = match course {
+                Course::Through => Act::EndTest {},
+                Course::Stopped => Act::LeaveTest {},
+            };
+            self.ask_for(end).await?;
         }
         let view = self.shown(|view| ended(view, device, before).is_some()).await?;
         ended(&view, device, before)

@@ -110,12 +110,12 @@ pub fn run(test: &Test) -> Result<(), Failure> {
         bench.enter().await?;
         let mut outcomes = Vec::new();
         for of in devices {
-            let (outcome, stopped) = try_one(&mut bench, of).await?;
+            let (outcome, course) = try_one(&mut bench, of).await?;
             if !test.acting.json {
-                print(&told(&outcome))?;
+                print(&told(&outcome, course))?;
             }
             outcomes.push(outcome);
-            if stopped {
+            if course == Course::Stopped {
                 break;
             }
         }
@@ -159,17 +159,17 @@ fn devices(what: What, view: &View) -> Vec<TestedDevice> {
 }
 
 /// One device's test, and whether the person wants no more.
-async fn try_one(bench: &mut Bench, of: TestedDevice) -> Result<(Outcome, bool), Failure> {
+async fn try_one(bench: &mut Bench, of: TestedDevice) -> Result<(Outcome, Course), Failure> {
     if let Err(text) = bench.begin(of).await? {
-        return Ok((Outcome::Refused { of, text }, false));
+        return Ok((Outcome::Refused { of, text }, Course::Through));
     }
     let course = match of {
         TestedDevice::Lamps | TestedDevice::Lights => lamps::run(bench).await?,
         TestedDevice::Terminal => terminal::run(bench).await?,
         TestedDevice::Tumbler => tumbler::run(bench).await?,
     };
-    let recorded = bench.end(of).await?;
-    Ok((Outcome::Recorded(recorded), course == Course::Stopped))
+    let recorded = bench.end(of, course).await?;
+    Ok((Outcome::Recorded(recorded), course))
 }
 
 /// How a person's part of a test ended.
@@ -191,7 +191,7 @@ fn name(of: TestedDevice) -> &'static str {
 }
 
 /// The result, and below it each finding.
-fn told(outcome: &Outcome) -> String {
+fn told(outcome: &Outcome, course: Course) -> String {
     let test = match outcome {
         Outcome::Recorded(test) => test,
         Outcome::Refused { of, text } => return format!("{}: NOT TESTED: {text}\n", name(*of)),
@@ -200,6 +200,8 @@ fn told(outcome: &Outcome) -> String {
         "passed"
     } else if !test.findings.is_empty() {
         "FAILED"
+    } else if test.interrupted && course == Course::Stopped {
+        "BROKEN OFF"
     } else if test.interrupted {
         "BROKEN OFF, the device went away"
     } else {
@@ -279,7 +281,7 @@ mod tests {
             ..TestView::default()
         };
         assert_eq!(
-            told(&Outcome::Recorded(test)),
+            told(&Outcome::Recorded(test), Course::Through),
             "lamps LL-1: FAILED (48 of 50 tried)\n  \
              total_5, bit 16 (output 17): stays dark (measured)\n  \
              no area, bit 60 (output 61): burns when small is lit\n  \

@@ -154,6 +154,11 @@ impl TerminalTrial {
                 (true, Some(LightSeen::Works)) => {}
                 (true, Some(LightSeen::Failed)) => outcome.findings.push(finding(TestFault::SaidWrong)),
                 (false, _) if tried.answered > 0 => {}
+                // It was still waited for: after an answer that never comes another part is asked for, the readout at last.
+                (false, _) if self.asked == Some(tried.part) => {
+                    outcome.not_tested.push(tried.part.name().to_owned());
+                    continue;
+                }
                 (false, _) if tried.was_asked => outcome.findings.push(TestFinding {
                     other: tried.instead.map(|part| part.name().to_owned()).unwrap_or_default(),
                     ..finding(TestFault::NoAnswer)

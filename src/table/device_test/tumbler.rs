@@ -1,6 +1,6 @@
 //! A tumbler is started by command and watched until it rests; its cover is lifted and put on again. PURE.
 
-use super::Outcome;
+use super::{Ending, Outcome};
 use crate::table::draft::Draft;
 use crate::table::due::Look;
 use crate::table::event::{TestFault, TestFinding};
@@ -78,7 +78,8 @@ impl TumblerTrial {
         self.started.zip(now).map_or(0, spun)
     }
 
-    pub(super) fn outcome<F: Family>(&self, draft: &Draft<'_, F>) -> Outcome {
+    /// What it was still watched for when the test was broken off is not tested.
+    pub(super) fn outcome<F: Family>(&self, draft: &Draft<'_, F>, ending: Ending) -> Outcome {
         let look = draft.look();
         let mut outcome = Outcome::default();
         let finding = |fault: TestFault, part: &str| TestFinding {
@@ -106,6 +107,10 @@ impl TumblerTrial {
                 ..finding(TestFault::Fault, "spin")
             }),
             (None, _) => Verdict::NotTested,
+            (Some(_), Motion::Spinning) if ending == Ending::Interrupted => Verdict::NotTested,
+            (Some(_), Motion::AtRest | Motion::Unknown) if self.spins(&look) == 0 && ending == Ending::Interrupted => {
+                Verdict::NotTested
+            }
             (Some(_), Motion::Spinning) => Verdict::Failed(finding(TestFault::DidNotRest, "spin")),
             (Some(_), Motion::AtRest | Motion::Unknown) if self.spins(&look) == 0 => {
                 Verdict::Failed(finding(TestFault::DidNotSpin, "spin"))
@@ -116,10 +121,10 @@ impl TumblerTrial {
         match (self.cover, self.cover_asked) {
             (CoverSeen::NotFitted, _) => {}
             (CoverSeen::OnAgain, _) => note("cover", Verdict::Passed),
-            (CoverSeen::Unlifted | CoverSeen::Lifted, true) => {
+            (CoverSeen::Unlifted | CoverSeen::Lifted, true) if ending == Ending::Asked => {
                 note("cover", Verdict::Failed(finding(TestFault::NoAnswer, "cover")));
             }
-            (CoverSeen::Unlifted | CoverSeen::Lifted, false) => note("cover", Verdict::NotTested),
+            (CoverSeen::Unlifted | CoverSeen::Lifted, true | false) => note("cover", Verdict::NotTested),
         }
         match report.map_or(Seal::Unknown, |report| report.seal) {
             Seal::Unknown => {}
