@@ -211,7 +211,7 @@ fn side(view: &View, look: Look, rows: usize) -> Vec<Line<'static>> {
         Span::styled(floor, style),
     ]));
     let (backlog, in_flight) = view.uplink.as_ref().map_or((0, 0), |up| (up.backlog, up.in_flight));
-    lines.push(Line::raw(format!("backlog {backlog}, sent {in_flight}")));
+    lines.push(Line::raw(format!("backlog {backlog}, {in_flight} in flight")));
     let journal = &view.table.journal;
     lines.push(Line::from(vec![
         Span::styled("journal ", look.heading()),
@@ -308,7 +308,7 @@ fn troubles(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
         .collect();
     let all = worries(shown.view);
     let chosen = chosen_of(&all, shown.chosen);
-    let (mut lines, at) = listed(&all, chosen, width, look);
+    let (mut lines, (at, ends)) = listed(&all, chosen, width, look);
     if all.is_empty() {
         lines.push(Line::raw("In order: no locks, no alerts, every device answers."));
     }
@@ -319,32 +319,41 @@ fn troubles(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
         0 => (room, 0),
         _ => {
             let room = room.saturating_sub(1);
-            (room, at.min(lines.len().saturating_sub(room)))
+            // From the top as long as the chosen one is in sight there: what comes first matters most.
+            let top = if ends <= room { 0 } else { at };
+            (room, top.min(lines.len().saturating_sub(room)))
         }
     };
     let total = lines.len();
     let mut lines: Vec<Line<'_>> = lines.into_iter().skip(top).take(room).collect();
     if hidden > 0 {
-        let more = format!("  ({} more lines: up/down)", total - lines.len());
+        let more = match (top, total - top - lines.len()) {
+            (0, below) => format!("  ({below} more lines below: up/down)"),
+            (above, 0) => format!("  ({above} more lines above: up/down)"),
+            (above, below) => format!("  ({above} more lines above, {below} below: up/down)"),
+        };
         lines.push(Line::styled(more, Style::new().add_modifier(Modifier::BOLD)));
     }
     lines.extend(answer);
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// Every worry in lines; and the line at which the chosen one begins.
-fn listed(all: &[Worry], chosen: Option<usize>, width: usize, look: Look) -> (Vec<Line<'static>>, usize) {
+/// Every worry in lines; and the lines at which the chosen one begins and ends.
+fn listed(all: &[Worry], chosen: Option<usize>, width: usize, look: Look) -> (Vec<Line<'static>>, (usize, usize)) {
     let mut lines = Vec::new();
-    let mut begins = 0;
+    let mut span = (0, 0);
     for (at, worry) in all.iter().enumerate() {
         let style = if worry.stands { look.alarm() } else { Style::new() };
         if chosen == Some(at) {
-            begins = lines.len();
+            span.0 = lines.len();
         }
         for (below, text) in wrapped(&look.text(&worry.text), width - 2).into_iter().enumerate() {
             let mark = if chosen == Some(at) && below == 0 { "> " } else { "  " };
             lines.push(Line::styled(format!("{mark}{text}"), style));
         }
+        if chosen == Some(at) {
+            span.1 = lines.len();
+        }
     }
-    (lines, begins)
+    (lines, span)
 }

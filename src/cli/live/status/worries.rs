@@ -58,10 +58,12 @@ pub(super) fn worries(view: &View) -> Vec<Worry> {
             format!("LOCKED, {said}"),
         ));
     }
-    all.extend(situation.alerts.iter().map(|alert| told(alert, wall())));
     for (at, failed) in words::failed_lamps(view).into_iter().enumerate() {
         all.push(Worry::standing(format!("lamp {at}"), failed));
     }
+    // What stands before what is over.
+    let alerts = |over: bool| situation.alerts.iter().filter(move |alert| alert.over == over);
+    all.extend(alerts(false).map(|alert| told(alert, wall())));
     if let (said, InOrder::No) = words::approval(&table.software) {
         all.push(Worry::standing("approval", said));
     }
@@ -100,6 +102,7 @@ pub(super) fn worries(view: &View) -> Vec<Worry> {
         };
         all.push(Worry::standing("floor", format!("floor: {said}{error}")));
     }
+    all.extend(alerts(true).map(|alert| told(alert, wall())));
     all
 }
 
