@@ -348,7 +348,12 @@ fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
         .round_trip
         .map(|trip| {
             format!(
-                ", answers in {:.1} ms (99 of 100 in {:.1} ms)",
+                ", {} in {:.1} ms (99 of 100 in {:.1} ms)",
+                if link.state == LinkState::Up {
+                    "answers"
+                } else {
+                    "answered"
+                },
                 ms(trip.p50_us),
                 ms(trip.p99_us)
             )

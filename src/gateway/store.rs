@@ -246,4 +246,4 @@ impl Store for JournalStore {
 }
 
 /// As the configuration counts them.
-pub(super) const BYTES_IN_MB: u64 = 1024 * 1024;
+pub(super) const BYTES_IN_MB: u64 = 1_000_000;

@@ -420,7 +420,9 @@ fn possible(state: &State, in_play: Vec<Act>) -> Vec<Possible> {
         Mode::Test(_) => vec![("", "Leave test mode: nothing counts until then.")],
         Mode::Open(_) => in_play,
     };
-    if !state.locks.is_empty() {
+    // A full disk's lock ends by itself, and no word ends it before.
+    let waits_for_a_word = |lock: &state::Lock| lock.reason != event::TableLockedReason::Disk;
+    if state.locks.iter().any(waits_for_a_word) {
         acts.push(("unlock", "End the locks: rectified, or what is done instead."));
     }
     acts.push(INCIDENT);

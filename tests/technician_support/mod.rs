@@ -193,7 +193,13 @@ pub fn shown(name: &str, command: &str, printed: &str, take: &Take<'_>, masks: &
             );
         }
     }
-    let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
+    // How full the disk of this PC is, is none of the page's matter.
+    let of_this_pc = |line: &&str| line.starts_with("alert disk_filling");
+    let printed: Vec<&str> = printed
+        .lines()
+        .map(str::trim_end)
+        .filter(|line| !of_this_pc(line))
+        .collect();
     let text = format!(
         "$ {command}\n{}\n",
         take.of(&masks.apply(&printed.join("\n"))).trim_end()
