@@ -6,6 +6,7 @@ use super::message::{Act, Offer, Preview, Refused, VOID_REASONS};
 use super::two_up::{DiceGone, INVALID_REASONS, LIGHTS, LightWord, OutcomeName, SetFrom, SideName};
 use crate::gateway::{Handle, Refusal, StateView, View};
 use crate::table::Table;
+use crate::table::event::{Body, Event};
 use crate::table::incident::IncidentCause;
 use crate::table::input::{OperatorAct, Person};
 use crate::table::rejection::Rejection;
@@ -69,9 +70,13 @@ pub(super) async fn preview(handle: &Handle, person: &Person, act: &OperatorAct)
         let state = StateView::of(&table.state());
         state.lit.into_iter().collect()
     };
+    // A table that is opened again has a round, and not this one.
+    let gives_up_a_round = |event: &Event| matches!(event.body, Some(Body::RoundAbandoned(_)));
+    let is_final = tried.events.iter().any(gives_up_a_round);
     let taken_back_by = choices(&view)
         .into_iter()
         .chain(many().into_iter().flatten())
+        .filter(|_| !is_final)
         .find(|back| takes_back(act, back) && refusal(&tried.after, now, person, back).is_none());
     Ok(Preview {
         events: tried
@@ -197,7 +202,6 @@ fn takes_back(act: &OperatorAct, back: &Act) -> bool {
         OperatorAct::EnterResult { .. } | OperatorAct::Amend { .. } => matches!(back, Act::Amend { .. }),
         OperatorAct::Spin { .. } | OperatorAct::CorrectOutcome { .. } => matches!(back, Act::CorrectOutcome { .. }),
         OperatorAct::Invalid { .. } => matches!(back, Act::Overrule { .. }),
-        OperatorAct::Spinner { .. } => matches!(back, Act::Spinner { .. }),
         OperatorAct::Lock { .. } => matches!(back, Act::Unlock { .. }),
         OperatorAct::ReportLight { .. } => matches!(back, Act::ReportLight { .. }),
         OperatorAct::Close | OperatorAct::AbandonOpening => matches!(back, Act::OpenVouched {}),
@@ -221,6 +225,7 @@ fn takes_back(act: &OperatorAct, back: &Act) -> bool {
         | OperatorAct::AcknowledgeAlert { .. }
         | OperatorAct::LightTestOutcome { .. }
         | OperatorAct::Offer { .. }
+        | OperatorAct::Spinner { .. }
         | OperatorAct::DealerSpins
         | OperatorAct::Continues { .. }
         | OperatorAct::NoMoreBets
