@@ -399,3 +399,43 @@ fn a_tumbler_without_a_contact_for_its_cover_is_not_asked_for_it() {
         assert_eq!(recorded(s).not_tested, ["spin"]);
     });
 }
+
+/// Whoever goes, and whatever goes: what was still waited for is not tested, and no fault of the device.
+#[test]
+fn what_a_broken_off_test_waited_for_is_no_fault() {
+    type End = fn(&mut Scene, DeviceKind);
+    let ends: [(&str, End); 3] = [
+        ("the session dies", |s, _| {
+            let connection = technician().connection;
+            s.feed(Input::OperatorGone { connection });
+        }),
+        ("the device goes away", |s, device| s.offline(device)),
+        ("test mode is left", |s, _| {
+            s.act_as(technician(), OperatorAct::LeaveTest);
+        }),
+    ];
+    type Course = fn(&mut Scene);
+    let courses: [(&str, DeviceKind, Course); 3] = [
+        ("a key is asked for", DeviceKind::Terminal, |s| {
+            ask(s, Part::Key(Key::Number(2)));
+        }),
+        ("it spins", DeviceKind::Tumbler, |s| {
+            s.act_as(technician(), OperatorAct::SpinTumbler);
+            s.wait(100);
+        }),
+        ("the cover is asked for", DeviceKind::Tumbler, |s| ask(s, Part::Cover)),
+    ];
+    for (how, end) in ends {
+        for (what, device, course) in courses {
+            println!("{what}, and {how}");
+            play_with(config(), |s| {
+                begin(s, device);
+                course(s);
+                end(s, device);
+                let test = recorded(s);
+                assert!(test.interrupted && !test.passed, "{test:?}");
+                assert_eq!(test.findings, [], "{test:?}");
+            });
+        }
+    }
+}

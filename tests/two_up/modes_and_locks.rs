@@ -300,3 +300,33 @@ fn a_lock_between_games_does_not_speak_of_one_that_finishes() {
         assert_eq!(text, "The next round is held back; this one finishes.");
     });
 }
+
+/// A terminal drops its keys when the number changes; and should one not, the table has not heard them.
+#[test]
+fn keys_pressed_before_play_are_of_no_entry_in_it() {
+    let entry = |scene: &Scene| scene.table.indicators().readout.entry;
+    let selected = |scene: &Scene| {
+        let of = |event: &&tablegate::table::event::Event| matches!(event.body, Some(Body::SpinnerSelected(_)));
+        scene.events.iter().filter(of).count()
+    };
+    let mut scene = Scene::new(dice());
+    scene.open();
+    for way in ["test", "closed"] {
+        match way {
+            "test" => scene.act(OperatorAct::EnterTest).unwrap(),
+            _ => scene.act(OperatorAct::Close).unwrap(),
+        };
+        let before = entry(&scene);
+        scene.press(NEW_SPINNER);
+        scene.press(HEADS);
+        match way {
+            "test" => drop(scene.act(OperatorAct::LeaveTest).unwrap()),
+            _ => scene.open(),
+        }
+        assert_ne!(entry(&scene), before, "{way}");
+        scene.enter_shown(vec![NEW_SPINNER, HEADS]);
+        assert_eq!(selected(&scene), 0, "{way}");
+    }
+    scene.keys(&[NEW_SPINNER, HEADS]);
+    assert_eq!(selected(&scene), 1);
+}
