@@ -8,7 +8,7 @@ use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
 use crate::table::state::{Accepted, Alert, FailedLamp, Known, LastVoid, Lock, State};
-use crate::table::{tai_sai, two_up};
+use crate::table::{dice, two_up};
 
 /// The state as a message.
 pub(crate) fn record(state: &State) -> TableCheckpoint {
@@ -132,7 +132,7 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
 
 fn play_out(play: &Play) -> PhaseCheckpoint {
     match play {
-        Play::Dice(phase) => tai_sai::checkpoint::phase_out(phase),
+        Play::Dice(phase) => dice::checkpoint::phase_out(phase),
         Play::TwoUp(course) => PhaseCheckpoint {
             phase: Some(phase_checkpoint::Phase::TwoUp(two_up::checkpoint::course_out(course))),
         },
@@ -150,7 +150,7 @@ fn play_in(checkpoint: &PhaseCheckpoint) -> Play {
             | phase_checkpoint::Phase::Landed(_)
             | phase_checkpoint::Phase::Entered(_),
         )
-        | None => Play::Dice(tai_sai::checkpoint::phase_in(checkpoint)),
+        | None => Play::Dice(dice::checkpoint::phase_in(checkpoint)),
     }
 }
 
@@ -230,12 +230,12 @@ mod tests {
     use super::*;
     use crate::rules::tai_sai::{self as law, Layout};
     use crate::table::alert::Name;
+    use crate::table::dice::phase::{After, Entered, Held, Phase, Proof, Ready, Round};
     use crate::table::event::{
         AlertRaised, Area, Body, CheckpointRecorded, DeviceAccepted, DeviceOnline, Event, LampFailed, RoundHeldCause,
         RoundVoidedReason, TableLocked, TableLockedKind, TableLockedReason,
     };
     use crate::table::state::{ContactCount, Count, Envelope};
-    use crate::table::tai_sai::phase::{After, Entered, Held, Phase, Proof, Ready, Round};
     use crate::time::{Timestamp, Uptime};
     use prost::Message;
 

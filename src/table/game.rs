@@ -1,10 +1,11 @@
 //! Where a family of games is plugged into the table: the one place that names them all. PURE.
 //!
-//! A *family* is games that are played with the same devices in the same order: dice in a tumbler or a cup ([`tai_sai`]), two-up
+//! A *family* is games that are played with the same devices in the same order: dice in a tumbler or a cup ([`dice`]), two-up
 //! with dice or coins ([`two_up`]). The rest of the table asks a family through [`Family`] and knows no game. A game of a family that
 //! exists is a file in `rules/`, a file in that family's folder, and an arm where its configuration becomes a [`Kit`].
 
 use crate::rules::citation::Citation;
+use crate::table::dice::{self, Dice};
 use crate::table::draft::{Draft, Source};
 use crate::table::due::Look;
 use crate::table::entry::{Refused, Which};
@@ -18,11 +19,10 @@ use crate::table::readout::Standing;
 use crate::table::rejection::Rejection;
 use crate::table::seen::Pressed;
 use crate::table::state::{Count, Envelope, Known, State};
-use crate::table::tai_sai::{self, Dice};
 use crate::table::terminal::Missed;
 use crate::table::two_up::{self, TwoUp};
 use crate::table::view::{InPlay, Shown};
-use crate::table::{GameConfig, tai_sai::phase::Phase, two_up::phase::Course};
+use crate::table::{GameConfig, dice::phase::Phase, two_up::phase::Course};
 use crate::time::Uptime;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -270,7 +270,7 @@ impl Play {
     /// A new run: deadlines begin anew, each with its full length.
     pub(crate) fn rearm(&mut self, at: Uptime) {
         match self {
-            Play::Dice(phase) => tai_sai::phase::rearm(phase, at),
+            Play::Dice(phase) => dice::phase::rearm(phase, at),
             Play::TwoUp(course) => course.rearm(at),
         }
     }
@@ -278,7 +278,7 @@ impl Play {
     /// A device's link broke.
     pub(crate) fn link_broke(&mut self, kind: DeviceKind) {
         match self {
-            Play::Dice(phase) => tai_sai::phase::link_broke(phase, kind),
+            Play::Dice(phase) => dice::phase::link_broke(phase, kind),
             Play::TwoUp(_) => {}
         }
     }
@@ -287,7 +287,7 @@ impl Play {
 /// The round that a fact belongs to.
 pub(crate) fn round_of(state: &State, body: &Body) -> u64 {
     let own = match &state.mode {
-        Mode::Open(Play::Dice(phase)) => tai_sai::fold::round_of(state, phase, body),
+        Mode::Open(Play::Dice(phase)) => dice::fold::round_of(state, phase, body),
         Mode::Open(Play::TwoUp(course)) => two_up::fold::round_of(state, course, body),
         Mode::Closed | Mode::Opening(_) | Mode::Test(_) => None,
     };
@@ -299,46 +299,46 @@ pub(crate) fn round_of(state: &State, body: &Body) -> u64 {
 
 /// A device was greeted; `before` is what was known of it.
 pub(crate) fn device_online(state: &mut State, envelope: Envelope<'_>, before: Option<&Known>, online: &DeviceOnline) {
-    tai_sai::fold::device_online(state, envelope, before, online);
+    dice::fold::device_online(state, envelope, before, online);
     two_up::fold::device_online(state, envelope, online);
 }
 
 /// A lock was set.
 pub(crate) fn locked(state: &mut State, envelope: Envelope<'_>, locked: &TableLocked) {
-    tai_sai::fold::locked(state, envelope, locked);
+    dice::fold::locked(state, envelope, locked);
 }
 
 /// A lock ended.
 pub(crate) fn unlocked(state: &mut State, envelope: Envelope<'_>, unlocked: &TableUnlocked) {
-    tai_sai::fold::unlocked(state, envelope, unlocked);
+    dice::fold::unlocked(state, envelope, unlocked);
 }
 
 /// Folds a fact of play.
 pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
     let is_two_up = matches!(state.mode, Mode::Open(Play::TwoUp(_)));
     match body {
-        Body::RoundStarted(body) => tai_sai::fold::round_started(state, envelope, body),
-        Body::TumblerSpun(body) => tai_sai::fold::tumbler_spun(state, envelope, body),
-        Body::BetsOpened(body) => tai_sai::fold::bets_opened(state, envelope, body),
+        Body::RoundStarted(body) => dice::fold::round_started(state, envelope, body),
+        Body::TumblerSpun(body) => dice::fold::tumbler_spun(state, envelope, body),
+        Body::BetsOpened(body) => dice::fold::bets_opened(state, envelope, body),
         Body::BetsClosed(body) if is_two_up => two_up::fold::bets_closed(state, envelope, body),
-        Body::BetsClosed(body) => tai_sai::fold::bets_closed(state, envelope, body),
-        Body::DiceUncovered(body) => tai_sai::fold::dice_uncovered(state, envelope, body),
-        Body::ResultEntered(body) => tai_sai::fold::result_entered(state, envelope, body),
-        Body::ResultAmended(body) => tai_sai::fold::result_amended(state, envelope, body),
-        Body::LayoutLit(_) => tai_sai::fold::layout_lit(state, envelope),
-        Body::LampFailed(body) => tai_sai::fold::lamp_failed(state, envelope, body),
+        Body::BetsClosed(body) => dice::fold::bets_closed(state, envelope, body),
+        Body::DiceUncovered(body) => dice::fold::dice_uncovered(state, envelope, body),
+        Body::ResultEntered(body) => dice::fold::result_entered(state, envelope, body),
+        Body::ResultAmended(body) => dice::fold::result_amended(state, envelope, body),
+        Body::LayoutLit(_) => dice::fold::layout_lit(state, envelope),
+        Body::LampFailed(body) => dice::fold::lamp_failed(state, envelope, body),
         Body::LampRestored(body) if is_two_up => two_up::fold::lamp_restored(state, body),
-        Body::LampRestored(body) => tai_sai::fold::lamp_restored(state, body),
-        Body::RoundHeld(body) => tai_sai::fold::round_held(state, body),
-        Body::RoundResumed(body) => tai_sai::fold::round_resumed(state, body),
+        Body::LampRestored(body) => dice::fold::lamp_restored(state, body),
+        Body::RoundHeld(body) => dice::fold::round_held(state, body),
+        Body::RoundResumed(body) => dice::fold::round_resumed(state, body),
         Body::RoundVoided(body) if is_two_up => two_up::fold::round_voided(state, envelope, body),
-        Body::RoundVoided(body) => tai_sai::fold::round_voided(state, envelope, body),
-        Body::VoidReasonStated(body) => tai_sai::fold::void_reason_stated(state, envelope, body),
-        Body::VoidWithdrawn(body) => tai_sai::fold::void_withdrawn(state, body),
+        Body::RoundVoided(body) => dice::fold::round_voided(state, envelope, body),
+        Body::VoidReasonStated(body) => dice::fold::void_reason_stated(state, envelope, body),
+        Body::VoidWithdrawn(body) => dice::fold::void_withdrawn(state, body),
         Body::RoundAbandoned(_) if is_two_up => two_up::fold::round_abandoned(state),
-        Body::RoundAbandoned(body) => tai_sai::fold::round_abandoned(state, body),
-        Body::RoundSettled(body) => tai_sai::fold::round_settled(state, body),
-        Body::RoundReopened(_) => tai_sai::fold::round_reopened(state, envelope),
+        Body::RoundAbandoned(body) => dice::fold::round_abandoned(state, body),
+        Body::RoundSettled(body) => dice::fold::round_settled(state, body),
+        Body::RoundReopened(_) => dice::fold::round_reopened(state, envelope),
         Body::SpinnerSelected(body) => two_up::fold::spinner_selected(state, envelope, body),
         Body::SpinnerWagerPlaced(body) => two_up::fold::spinner_wager_placed(state, envelope, body),
         Body::SpinResulted(body) => two_up::fold::spin_resulted(state, envelope, body),

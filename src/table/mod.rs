@@ -11,6 +11,7 @@ mod checkpoint;
 mod citation;
 mod device_test;
 mod devices;
+mod dice;
 mod draft;
 mod due;
 pub mod durations;
@@ -31,14 +32,14 @@ pub mod rejection;
 mod restart;
 mod seen;
 mod state;
-mod tai_sai;
+
 mod terminal;
 mod two_up;
 pub mod view;
 
 pub use approval::{Approval, ApprovedDevice};
+pub use dice::game::HousePolicy;
 pub use seen::Seen;
-pub use tai_sai::game::HousePolicy;
 
 use crate::rules::{self, chip_and_throw};
 use crate::time::Uptime;

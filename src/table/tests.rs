@@ -5,6 +5,7 @@
 
 mod explore;
 
+use super::dice::phase::Phase;
 use super::event::DeviceOfflineReason;
 use super::event::{
     Body, Event, GatewayStarted, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableCheckpoint, TableLockedKind,
@@ -14,7 +15,6 @@ use super::input::{
     Condition, Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, DeviceStatus, DiceReading, Flatness, Input,
     Key, LampReport, Motion, OperatorAct, Person, Role, Seal, TerminalReport, TestStep, TumblerReport,
 };
-use super::tai_sai::phase::Phase;
 use super::{Approval, GameConfig, Table, TableConfig, TaiSaiConfig, draft};
 use crate::rules::tai_sai::{self, Layout, Style};
 use crate::time::Uptime;
@@ -160,7 +160,7 @@ impl World {
         self.check();
     }
 
-    fn dice(&self) -> &super::tai_sai::Dice {
+    fn dice(&self) -> &super::dice::Dice {
         match &self.table.kit {
             super::Kit::Dice(dice) => dice,
             super::Kit::TwoUp(_) => panic!("another game than tai-sai"),

@@ -2,9 +2,9 @@
 
 use super::{asks, entered, is_bell, online, phase, phase_mut};
 use crate::table::Table;
+use crate::table::dice::phase::Phase;
 use crate::table::event::{AlertRaised, Body, Event, Fact, TableLockedReason};
 use crate::table::input::{DeviceKind, Input, OperatorAct};
-use crate::table::tai_sai::phase::Phase;
 use crate::table::tests::explore::planted::{Error, NONE, as_if, with_bodies, without};
 use std::time::Duration;
 

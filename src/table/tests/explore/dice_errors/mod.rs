@@ -6,10 +6,10 @@ mod play;
 
 use super::{dice, planted};
 use crate::table::Table;
+use crate::table::dice::phase::{Entered, Phase};
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind, Input, OperatorAct};
 use crate::table::mode::Mode;
-use crate::table::tai_sai::phase::{Entered, Phase};
 use keeping::{ENDS, LIMITS, RECOVERY};
 use others::{IN_SIGHT, SILENT, THROWN};
 use play::{ACCEPTED, LAMPS, RESULTS};

@@ -2,11 +2,11 @@
 
 use super::{asks, online, phase, phase_mut, without_locks};
 use crate::rules::tai_sai;
+use crate::table::dice::game::DiceGame;
+use crate::table::dice::phase::Phase;
 use crate::table::event::{Body, ResultEntered};
 use crate::table::game::Kit;
 use crate::table::input::{DeviceKind, Input, OperatorAct};
-use crate::table::tai_sai::game::DiceGame;
-use crate::table::tai_sai::phase::Phase;
 use crate::table::tests::explore::planted::{Error, NONE, as_if, with_bodies, without};
 use crate::table::{Decision, HousePolicy, Table};
 use crate::time::Uptime;

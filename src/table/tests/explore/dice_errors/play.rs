@@ -1,12 +1,12 @@
 //! Errors of play: what is lit, what is a result, what is accepted.
 
 use super::{entered, entered_mut, is_bell, online, phase, phase_mut, without_locks};
+use crate::table::dice::phase::{After, Phase, Proof, Ready};
 use crate::table::event::{Body, ResultEntered};
 use crate::table::game::Play;
 use crate::table::input::{DeviceKind, Input, OperatorAct};
 use crate::table::mode::{Below, Mode};
 use crate::table::seen::Authority;
-use crate::table::tai_sai::phase::{After, Phase, Proof, Ready};
 use crate::table::tests::explore::planted::{Error, NONE, as_if, with_bodies};
 
 pub const LAMPS: &[Error] = &[

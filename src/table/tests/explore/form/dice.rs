@@ -1,11 +1,11 @@
 //! The canonical form of dice in play.
 
 use super::{Form, Formed, NO_WAIT};
-use crate::table::event::Area;
-use crate::table::input::Contact;
-use crate::table::tai_sai::phase::{
+use crate::table::dice::phase::{
     After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
 };
+use crate::table::event::Area;
+use crate::table::input::Contact;
 
 impl Formed for Phase {
     fn form(&self, f: &mut Form<'_>) {

@@ -10,11 +10,11 @@ mod state;
 mod two_up;
 
 use super::world::World;
+use crate::table::dice::phase::Phase;
 use crate::table::event::{OpeningCheck, RoundHeldCause, TableLockedReason};
 use crate::table::input::{Contact, DeviceKind, Key};
 use crate::table::seen::Seen;
 use crate::table::state::{ContactCount, Count, State};
-use crate::table::tai_sai::phase::Phase;
 use crate::time::Uptime;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};

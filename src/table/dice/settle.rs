@@ -1,12 +1,12 @@
 //! Settlement: by the dealer's press, by a supervisor's word, or by the cover until a supervisor says otherwise. PURE.
 
+use crate::table::dice::phase::{Entered, Phase};
+use crate::table::dice::{Draft, Look, due, tumbler};
 use crate::table::draft::Source;
 use crate::table::due::round_ends;
 use crate::table::event::{Body, RoundSettled};
 use crate::table::input::{Cover, DeviceKind};
 use crate::table::rejection::{self, Code};
-use crate::table::tai_sai::phase::{Entered, Phase};
-use crate::table::tai_sai::{Draft, Look, due, tumbler};
 use crate::time::Uptime;
 
 /// How the round was settled.

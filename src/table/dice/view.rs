@@ -1,5 +1,8 @@
 //! What a round of dice waits for, and what can be done about it, for people. PURE.
 
+use crate::table::dice::game::{Course, Ground};
+use crate::table::dice::phase::{After, Entered, Phase};
+use crate::table::dice::{Look, due, held, lamps, play, settle};
 use crate::table::due::is_next_round_held_back;
 use crate::table::event::RoundHeldCause;
 use crate::table::game::Family;
@@ -7,9 +10,6 @@ use crate::table::input::DeviceKind;
 use crate::table::locks;
 use crate::table::readout::Standing;
 use crate::table::rejection;
-use crate::table::tai_sai::game::{Course, Ground};
-use crate::table::tai_sai::phase::{After, Entered, Phase};
-use crate::table::tai_sai::{Look, due, held, lamps, play, settle};
 use crate::table::view::{Act, CLOSE, InPlay, Shown};
 
 impl Phase {

@@ -3,6 +3,10 @@
 use crate::rules::citation::{Citation, nz_div_9, qld_1995};
 use crate::rules::tai_sai::{self, VoidReason};
 use crate::table::citation::void_reason;
+use crate::table::dice::game::{Course, Ground};
+use crate::table::dice::held::{Declared, Uncovered};
+use crate::table::dice::phase::{After, Entered, Phase};
+use crate::table::dice::{Draft, entry, held, opening, settle, terminal, tumbler};
 use crate::table::draft::Source;
 use crate::table::entry::new_number;
 use crate::table::event::{
@@ -13,10 +17,6 @@ use crate::table::game::Answer;
 use crate::table::input::{OperatorAct, Person};
 use crate::table::operator::{instead, not_here, refused};
 use crate::table::rejection::Rejection;
-use crate::table::tai_sai::game::{Course, Ground};
-use crate::table::tai_sai::held::{Declared, Uncovered};
-use crate::table::tai_sai::phase::{After, Entered, Phase};
-use crate::table::tai_sai::{Draft, entry, held, opening, settle, terminal, tumbler};
 use crate::table::terminal::Missed;
 use crate::table::{due, locks};
 

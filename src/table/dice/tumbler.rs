@@ -1,6 +1,10 @@
 //! The tumbler: spins that count, a start out of turn, the cover, faults, and what changed while it was away. PURE.
 
 use crate::rules;
+use crate::table::dice::game::Course;
+use crate::table::dice::phase::{BetsShut, InSight, Phase};
+use crate::table::dice::terminal::TWO_CLOCKS;
+use crate::table::dice::{Draft, held, opening, play};
 use crate::table::draft::Source;
 use crate::table::event::{
     Body, Counters, DeviceOnline, RoundHeldCause, RoundStarted, TableLocked, TableLockedKind, TableLockedReason,
@@ -9,10 +13,6 @@ use crate::table::event::{
 use crate::table::input::{Cover, DeviceIdentity, DeviceKind, Flatness, Motion, TumblerReport};
 use crate::table::mode::Mode;
 use crate::table::state::Count;
-use crate::table::tai_sai::game::Course;
-use crate::table::tai_sai::phase::{BetsShut, InSight, Phase};
-use crate::table::tai_sai::terminal::TWO_CLOCKS;
-use crate::table::tai_sai::{Draft, held, opening, play};
 use crate::table::terminal::Missed;
 use crate::time::Uptime;
 use std::time::Duration;

@@ -2,16 +2,16 @@
 
 use crate::rules::citation::{Citation, nz_div_9};
 use crate::rules::tai_sai::{self, Style};
+use crate::table::dice::game::{Course, DiceGame, Ground};
+use crate::table::dice::held::Uncovered;
+use crate::table::dice::phase::{BetsShut, Entered, Landed, Phase};
+use crate::table::dice::{Dice, Draft, held, queensland, settle, terminal, tumbler};
 use crate::table::draft::Source;
 use crate::table::entry::{Refused, is_own_copy, new_number, reject_because, spend_authority};
 use crate::table::event::{Body, ResultAmended, ResultEntered, ResultSource, RoundHeldCause};
 use crate::table::input::{Cover, DeviceKind, Key};
 use crate::table::rejection::{self, Code};
 use crate::table::seen::Pressed;
-use crate::table::tai_sai::game::{Course, DiceGame, Ground};
-use crate::table::tai_sai::held::Uncovered;
-use crate::table::tai_sai::phase::{BetsShut, Entered, Landed, Phase};
-use crate::table::tai_sai::{Dice, Draft, held, queensland, settle, terminal, tumbler};
 use crate::table::terminal::Missed;
 use std::time::Duration;
 

@@ -1,10 +1,10 @@
 //! The round from the tumble to the uncover, as time and covers move it; and what devices say against what is recorded. PURE.
 
+use crate::table::dice::held::{Declared, Uncovered};
+use crate::table::dice::phase::Phase;
+use crate::table::dice::{Draft, due, held, terminal, tumbler};
 use crate::table::draft::Source;
 use crate::table::event::{RoundHeldCause, RoundVoidedReason};
-use crate::table::tai_sai::held::{Declared, Uncovered};
-use crate::table::tai_sai::phase::Phase;
-use crate::table::tai_sai::{Draft, due, held, terminal, tumbler};
 use crate::table::terminal::Missed;
 use std::time::Duration;
 

@@ -3,6 +3,11 @@
 use crate::rules::citation::Citation;
 use crate::rules::tai_sai::Style;
 use crate::table::citation;
+use crate::table::dice::game::{Course, DiceGame};
+use crate::table::dice::phase::Phase;
+use crate::table::dice::{
+    Dice, Draft, Look, acts, due, entry, lamps, opening, play, queensland, terminal, tumbler, view,
+};
 use crate::table::draft::Source;
 use crate::table::entry::{Refused, Which};
 use crate::table::event::{Body, OpeningCheck, RoundAbandoned};
@@ -14,11 +19,6 @@ use crate::table::opening::Evidence;
 use crate::table::readout::Standing;
 use crate::table::rejection::Rejection;
 use crate::table::seen::Pressed;
-use crate::table::tai_sai::game::{Course, DiceGame};
-use crate::table::tai_sai::phase::Phase;
-use crate::table::tai_sai::{
-    Dice, Draft, Look, acts, due, entry, lamps, opening, play, queensland, terminal, tumbler, view,
-};
 use crate::table::terminal::Missed;
 use crate::table::view::InPlay;
 use crate::time::Uptime;

@@ -1,8 +1,8 @@
 //! Areas, their lamps and their digests, worked out once from the configuration. PURE.
 
+use crate::table::dice::game::DiceGame;
 use crate::table::event::Area;
 use crate::table::lamps::Board;
-use crate::table::tai_sai::game::DiceGame;
 use sha2::{Digest, Sha256};
 
 /// The layout as this table has it.

@@ -2,6 +2,9 @@
 //!
 //! `lit` as measured is judged, a while after the picture was acknowledged; what merely repeats the command proves nothing.
 
+use crate::table::dice::game::Ground;
+use crate::table::dice::phase::{Entered, Phase, Proof};
+use crate::table::dice::{Draft, Look};
 use crate::table::draft::Source;
 use crate::table::entry::Which;
 use crate::table::event::{
@@ -10,9 +13,6 @@ use crate::table::event::{
 use crate::table::input::DeviceKind;
 use crate::table::lamps::Mismatch;
 use crate::table::seen::Flicker;
-use crate::table::tai_sai::game::Ground;
-use crate::table::tai_sai::phase::{Entered, Phase, Proof};
-use crate::table::tai_sai::{Draft, Look};
 use crate::time::Uptime;
 use std::borrow::Cow;
 use std::time::Duration;

@@ -2,6 +2,11 @@
 //!
 //! An event that doesn't fit the phase is a broken invariant of our own: it asserts in tests and changes nothing in the field.
 
+use crate::table::dice::game::Course;
+use crate::table::dice::phase::{
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling, link_broke,
+    quiet_from,
+};
 use crate::table::event::{
     BetsClosed, BetsOpened, Body, Counters, DeviceOnline, DiceUncovered, LampFailed, LampRestored, ResultAmended,
     ResultEntered, RoundAbandoned, RoundHeld, RoundResumed, RoundSettled, RoundStarted, RoundVoided, TableLocked,
@@ -12,11 +17,6 @@ use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Mode};
 use crate::table::state::{
     ContactCount, Count, Envelope, FailedLamp, Known, LastVoid, State, contact_in, device_of, rung_at,
-};
-use crate::table::tai_sai::game::Course;
-use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling, link_broke,
-    quiet_from,
 };
 use crate::time::Uptime;
 use std::time::Duration;

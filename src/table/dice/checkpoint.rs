@@ -1,15 +1,15 @@
 //! A round of dice as `CheckpointRecorded` carries it, and back. PURE. It only ever grows.
 
+use crate::table::dice::game::Course;
+use crate::table::dice::phase::{
+    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
+};
 use crate::table::event::{
     BettingCheckpoint, ClosedCheckpoint, EnteredCheckpoint, LandedCheckpoint, PhaseCheckpoint, ReadyAfter,
     ReadyCheckpoint, RoundCheckpoint, RoundHeldCause, TumblingCheckpoint, phase_checkpoint,
 };
 use crate::table::input::Contact;
 use crate::table::state::Count;
-use crate::table::tai_sai::game::Course;
-use crate::table::tai_sai::phase::{
-    After, BetsShut, Betting, Entered, Held, InSight, Landed, Phase, Proof, Ready, Round, Tumbling,
-};
 use crate::time::Uptime;
 
 /// Where play stands as a message.

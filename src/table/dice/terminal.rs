@@ -1,5 +1,9 @@
 //! What the terminal's bell and "no spin" mean. PURE. How they become known is the table's, as are keys and the supervisor's key.
 
+use crate::table::dice::game::Ground;
+use crate::table::dice::held::Declared;
+use crate::table::dice::phase::{Betting, Phase, Tumbling};
+use crate::table::dice::{Draft, held, play, tumbler};
 use crate::table::draft::Source;
 use crate::table::due;
 use crate::table::event::{RoundHeldCause, RoundVoidedReason};
@@ -8,10 +12,6 @@ use crate::table::mode::Mode;
 use crate::table::rejection;
 use crate::table::seen::Signal;
 use crate::table::state::ContactCount;
-use crate::table::tai_sai::game::Ground;
-use crate::table::tai_sai::held::Declared;
-use crate::table::tai_sai::phase::{Betting, Phase, Tumbling};
-use crate::table::tai_sai::{Draft, held, play, tumbler};
 use crate::table::terminal::Missed;
 use crate::time::Uptime;
 use std::time::Duration;

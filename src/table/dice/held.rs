@@ -3,6 +3,9 @@
 //! The gateway never voids on a signal that it may have missed or misread: then the round is held, and a supervisor decides.
 
 use crate::table::alert;
+use crate::table::dice::game::Course;
+use crate::table::dice::phase::{After, Phase, Ready};
+use crate::table::dice::{Draft, tumbler};
 use crate::table::draft::{Source, micros};
 use crate::table::due;
 use crate::table::entry;
@@ -15,9 +18,6 @@ use crate::table::input::{Contact, Cover, DeviceKind};
 use crate::table::locks;
 use crate::table::seen::Signal;
 use crate::table::state::Count;
-use crate::table::tai_sai::game::Course;
-use crate::table::tai_sai::phase::{After, Phase, Ready};
-use crate::table::tai_sai::{Draft, tumbler};
 use crate::table::terminal::Missed;
 use crate::time::Uptime;
 

@@ -2,13 +2,13 @@
 //!
 //! Every [`Uptime`] here is the uptime of the event that armed it, or of the thing which that event reports.
 
+use crate::table::dice::Draft;
+use crate::table::dice::game::Course;
 use crate::table::event::{Area, RoundHeldCause, RoundVoidedReason};
 use crate::table::game::Play;
 use crate::table::input::DeviceKind;
 use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Count, State};
-use crate::table::tai_sai::Draft;
-use crate::table::tai_sai::game::Course;
 use crate::time::Uptime;
 use std::collections::BTreeSet;
 

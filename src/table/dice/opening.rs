@@ -1,6 +1,7 @@
 //! The opening checks of a dice table (r5.1): test entries, tumbler and seal, or dice and cup. PURE. Devices and the lamp walk are the
 //! table's.
 
+use crate::table::dice::{Draft, Look};
 use crate::table::draft::Source;
 use crate::table::entry::is_own_copy;
 use crate::table::event::{Body, OpeningCheck, TumblerStarted};
@@ -11,7 +12,6 @@ use crate::table::mode::Mode;
 use crate::table::opening::{Evidence, RULE, devices, lamps_at_rest, opening, record};
 use crate::table::operator::refused;
 use crate::table::rejection::{self, Rejection};
-use crate::table::tai_sai::{Draft, Look};
 
 /// What devices say of a check.
 pub(crate) fn evidence(draft: &Draft<'_>, check: OpeningCheck) -> Evidence {

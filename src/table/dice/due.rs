@@ -1,10 +1,10 @@
 //! What time brings to a round. PURE.
 
+use crate::table::dice::game::Ground;
+use crate::table::dice::phase::{Phase, Proof};
+use crate::table::dice::{Draft, Look, lamps, play, settle, tumbler};
 use crate::table::due::is_next_round_held_back;
 use crate::table::input::{Cover, DeviceKind};
-use crate::table::tai_sai::game::Ground;
-use crate::table::tai_sai::phase::{Phase, Proof};
-use crate::table::tai_sai::{Draft, Look, lamps, play, settle, tumbler};
 use crate::time::Uptime;
 
 /// Does everything that is due at the draft's time, as far as there is room.

@@ -1,4 +1,5 @@
-//! Tai-sai and sic-bo at a table with devices: which signal stands for which act. PURE.
+//! Tai-sai and sic-bo, three dice whose total is bet on, at a table with devices: which signal stands for which act. PURE.
+//! (Two-up with dice is two-up: it stands in [`two_up`](crate::table::two_up).)
 //!
 //! [`game`] says what differs between them; [`phase`] is where play stands, [`fold`] how events change it, [`due`] what time brings. The rest is sorted by what the
 //! signals come from: [`tumbler`], [`terminal`] (contacts), [`entry`] (keys), [`lamps`]; and by what becomes of a round:
