@@ -13,7 +13,7 @@ use tablegate::time::Uptime;
 use tablegate::wire::frame::{self, Decoder, Frame, Kind, Received, Side};
 use tablegate::wire::message::*;
 use tablegate::wire::session::{
-    Age, DownReason, Host, HostConfig, HostEvent, LinkState, Oddity, Status, TumblerBuild, Wish, retry_unit,
+    Age, Disclosure, DownReason, Host, HostConfig, HostEvent, LinkState, Oddity, Status, TumblerBuild, Wish, retry_unit,
 };
 
 struct Bench {
@@ -846,4 +846,103 @@ fn a_command_is_refused_while_the_link_is_not_up_and_goes_after_the_wish() {
     bench.say(Kind::Ack, 1, &[]);
     bench.say(Kind::Ack, 2, &[]);
     assert_eq!(bench.bodies(), [spin.clone(), wish.into(), spin]);
+}
+
+/// How far the link of a port has come when something comes in.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Far {
+    Greeting,
+    Welcomed,
+    Up,
+    /// A device of this kind answers at a port of another.
+    Wrong(DeviceKind),
+    /// It was up, and the device started anew.
+    Restarted,
+    /// It was up, and fell silent.
+    Silent,
+}
+
+/// What a port lets be seen of these bytes.
+fn disclosed(kind: Option<DeviceKind>, build: TumblerBuild, far: Far, line: &[u8]) -> Vec<Disclosure> {
+    let mut bench = Bench::new(HostConfig {
+        kind,
+        tumbler: build,
+        ..config(DeviceKind::Terminal)
+    });
+    let answers = kind.unwrap_or(DeviceKind::Terminal);
+    match far {
+        Far::Greeting => {}
+        Far::Welcomed => bench.welcome(answers, 7),
+        Far::Up => bench.come_up(answers),
+        Far::Wrong(other) => bench.welcome(other, 7),
+        Far::Restarted => {
+            bench.come_up(answers);
+            bench.say(Kind::Reset, 0, &[]);
+        }
+        Far::Silent => {
+            bench.come_up(answers);
+            bench.pass(4_000, Answer::Nothing);
+        }
+    }
+    let mut seen = Vec::new();
+    let now = bench.now();
+    bench
+        .host
+        .handle_bytes_heard(now, line, &mut |heard| seen.push(heard.disclosure));
+    seen
+}
+
+#[test]
+fn what_cannot_be_read_is_shown_only_of_a_device_that_is_known_to_be_no_tumbler() {
+    use DeviceKind::{LayoutLamps, ResultLights, Terminal, Tumbler};
+    let reading = FromDevice {
+        uptime_ms: 1,
+        body: Some(from_device::Body::Tumbler(tumbler(Cover::On, Some([5, 2, 4])))),
+    };
+    let mut whole = Vec::new();
+    frame::encode(Kind::Data, 3, &reading.encode_to_vec(), &mut whole).unwrap();
+    // Its last byte but one belongs to the check, and is neither made zero nor a count of COBS.
+    let mut damaged = whole.clone();
+    let at = whole.len() - 2;
+    damaged[at] = if damaged[at] == 0x55 { 0x2a } else { 0x55 };
+    let lines: [(&str, Vec<u8>); 5] = [
+        ("damaged", damaged),
+        ("cut", [&whole[..whole.len() / 2], &[0]].concat()),
+        ("short", vec![0, 1, 5, 0]),
+        ("no encoding", vec![0, 200, 5, 2, 4, 0]),
+        ("endless", [vec![7; 4096], vec![0]].concat()),
+    ];
+    let fars = [
+        Far::Greeting,
+        Far::Welcomed,
+        Far::Up,
+        Far::Wrong(Tumbler),
+        Far::Wrong(Terminal),
+        Far::Wrong(LayoutLamps),
+        Far::Restarted,
+        Far::Silent,
+    ];
+    let mut shown = 0;
+    for kind in [None, Some(Tumbler), Some(Terminal), Some(LayoutLamps), Some(ResultLights)] {
+        for build in [TumblerBuild::Covered, TumblerBuild::Open] {
+            for far in fars {
+                if kind.is_none() && far != Far::Greeting || kind.is_some_and(|kind| far == Far::Wrong(kind)) {
+                    continue;
+                }
+                let is_known = far == Far::Up && kind.is_some_and(|kind| kind != Tumbler);
+                let expected = if is_known { Disclosure::Open } else { Disclosure::Unclear };
+                for (what, line) in &lines {
+                    let seen = disclosed(kind, build, far, line);
+                    assert!(!seen.is_empty(), "{what}");
+                    let is_so = seen.iter().all(|disclosure| *disclosure == expected);
+                    assert!(is_so, "{what} at the port of {kind:?}, {far:?}: {seen:?}");
+                    shown += usize::from(is_known);
+                }
+                // A whole one tells what it is, at any port.
+                let seen = disclosed(kind, build, far, &whole);
+                assert_eq!(seen, [Disclosure::Reading], "at the port of {kind:?}, {far:?}");
+            }
+        }
+    }
+    assert_eq!(shown, 3 * 2 * lines.len());
 }

@@ -56,7 +56,7 @@ impl Tally {
             (self.sum(|line| line.damaged), "damaged"),
             (
                 self.sum(|line| line.withheld),
-                "withheld (a tumbler's, which hold dice or may)",
+                "withheld (they hold dice, or may)",
             ),
             (
                 self.sum(|line| line.lost),
@@ -183,7 +183,7 @@ impl<W: Write> Writing<W> {
             (_, Kept::Unclear) => (
                 &[][..],
                 format!(
-                    "{WITHHELD}{said}, and what a tumbler sends may be a dice reading; {} bytes",
+                    "{WITHHELD}{said}, and it may hold a tumbler's dice; {} bytes",
                     found.length
                 ),
             ),

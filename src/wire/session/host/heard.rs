@@ -1,9 +1,10 @@
 //! What a line brought, for whoever keeps or shows it: never dice that nobody may know. PURE.
 //!
 //! Whether a piece may be shown is decided before the session takes it, from its bytes alone and from what the session has granted. What
-//! can't be told for certain is not shown: a damaged frame of a tumbler may hold dice as well as a whole one.
+//! can't be told for certain is not shown: a damaged frame of a tumbler may hold dice as well as a whole one, and a tumbler may be plugged
+//! into any port.
 
-use super::{Host, Phase, TumblerBuild};
+use super::{Host, LinkState, Phase, TumblerBuild};
 use crate::wire::frame::{Kind, Received, Stretch};
 use crate::wire::message::{self, DeviceKind, DicePermit};
 
@@ -25,7 +26,7 @@ pub enum Disclosure {
     Open,
     /// To nobody: it holds a dice reading that nobody may know yet.
     Reading,
-    /// To nobody: it can't be read, came from a tumbler, and may hold a dice reading.
+    /// To nobody: it can't be read, came from a tumbler or from nobody knows whom, and may hold a dice reading.
     Unclear,
 }
 
@@ -46,12 +47,20 @@ impl Host {
         }
     }
 
+    /// Who sent it is known only while the device that belongs there is in session; until then, and after, it may be a tumbler that was
+    /// plugged into this port.
     fn of_what_is_unclear(&self) -> Disclosure {
-        // A tumbler at another device's port was told of as a wrong device.
-        let other = self.wrong.as_ref().map(|hello| hello.kind());
-        match (self.config.kind, other) {
-            (Some(DeviceKind::Tumbler) | None, _) | (Some(_), Some(DeviceKind::Tumbler)) => Disclosure::Unclear,
-            (Some(_), _) => Disclosure::Open,
+        let sender = match self.state() {
+            LinkState::Up => self.config.kind,
+            LinkState::Closed
+            | LinkState::Greeting
+            | LinkState::Welcomed
+            | LinkState::WrongDevice
+            | LinkState::Noisy => None,
+        };
+        match sender {
+            Some(DeviceKind::Terminal | DeviceKind::LayoutLamps | DeviceKind::ResultLights) => Disclosure::Open,
+            Some(DeviceKind::Tumbler | DeviceKind::Unspecified) | None => Disclosure::Unclear,
         }
     }
 
