@@ -1,6 +1,10 @@
 //! An event as a line that a person can follow: `events`, `recall`, the demo's subscriber and `floor watch` print the same.
+//! Here each kind of event finds its words; those that need more than a line have them in a file of their subject.
 
+mod dice;
+mod gateway;
 mod refusals;
+mod table;
 mod tried;
 mod two_up;
 mod words;
@@ -8,13 +12,8 @@ mod words;
 pub use tried::{finding, part};
 pub use words::{actor, areas, code, device, device_kind, keys, moment, word};
 
-use super::event_json::hex;
-use crate::table::event::{
-    BetsClosed, BetsOpened, Body, CheckpointRecorded, DeviceOnline, DiceUncovered, Event, GatewayStarted, HousePolicy,
-    IncidentRecorded, JournalFailed, JournalStarted, LampFailed, OpeningCheckRecorded, ResultAmended, ResultEntered,
-    ResultSource, RoundSettled, RoundStarted, RoundVoided, SoftwareVerified, TableUnlocked,
-};
-use words::{after, also, area, away, by_itself, count, count64, numbers, seconds};
+use crate::table::event::{Body, Event};
+use words::{after, also, area, away, by_itself, count};
 
 /// Number, time (UTC), round, and what happened: `#42 2026-02-14 10:15:30.123Z round 7: result 1, 3, 6, Total 10 ... (terminal ET-1_0042)`.
 #[must_use]
@@ -121,12 +120,12 @@ pub fn kind(body: &Body) -> &'static str {
 
 fn happened(body: &Body) -> String {
     match body {
-        Body::GatewayStarted(started) => gateway_started(started),
+        Body::GatewayStarted(started) => gateway::gateway_started(started),
         Body::GatewayStopped(_) => "gateway stopped".to_owned(),
-        Body::JournalStarted(started) => journal_started(started),
-        Body::CheckpointRecorded(checkpoint) => checkpoint_recorded(checkpoint),
+        Body::JournalStarted(started) => gateway::journal_started(started),
+        Body::CheckpointRecorded(checkpoint) => gateway::checkpoint_recorded(checkpoint),
         Body::EventsExpired(expired) => format!("events up to {} deleted, their time is over", expired.through_seqno),
-        Body::JournalFailed(failed) => journal_failed(failed),
+        Body::JournalFailed(failed) => gateway::journal_failed(failed),
         Body::EventSetAside(aside) => {
             let reason = word(aside.reason().as_str_name(), "EVENT_SET_ASIDE_REASON_");
             format!("event {} set aside, the broker refused it: {reason}", aside.seqno)
@@ -139,8 +138,8 @@ fn happened(body: &Body) -> String {
             )
         }
         Body::SelfTestFailed(failed) => format!("SELF-TEST FAILED: {}", failed.text),
-        Body::SoftwareVerified(verified) => software_verified(verified),
-        Body::DeviceOnline(online) => device_online(online),
+        Body::SoftwareVerified(verified) => gateway::software_verified(verified),
+        Body::DeviceOnline(online) => gateway::device_online(online),
         Body::DeviceOffline(offline) => {
             "device offline: ".to_owned()
                 + &word(offline.reason().as_str_name(), "DEVICE_OFFLINE_REASON_")
@@ -156,7 +155,7 @@ fn happened(body: &Body) -> String {
         Body::TestRecorded(recorded) => tried::recorded(recorded),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
         Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
-        Body::OpeningCheckRecorded(check) => opening_check(check),
+        Body::OpeningCheckRecorded(check) => table::opening_check(check),
         Body::TableOpened(_) => "TABLE OPEN".to_owned(),
         Body::TableClosed(_) => "table closed".to_owned(),
         Body::TableLocked(lock) => {
@@ -164,32 +163,32 @@ fn happened(body: &Body) -> String {
             let reason = word(lock.reason().as_str_name(), "TABLE_LOCKED_REASON_");
             format!("table locked ({kind}): {reason}{}", also(&lock.text))
         }
-        Body::TableUnlocked(unlocked) => table_unlocked(unlocked),
+        Body::TableUnlocked(unlocked) => table::table_unlocked(unlocked),
         Body::TestModeEntered(_) => "test mode entered".to_owned(),
         Body::TestModeLeft(_) => "test mode left".to_owned(),
         Body::AlertRaised(alert) => format!("ALERT {}{}", alert.alert, also(&alert.text)),
         Body::AlertAcknowledged(alert) => format!("alert {} acknowledged", alert.alert),
         Body::AlertCleared(alert) => format!("alert {} cleared", alert.alert),
-        Body::IncidentRecorded(recorded) => incident(recorded),
-        Body::RoundStarted(started) => round_started(started),
+        Body::IncidentRecorded(recorded) => table::incident(recorded),
+        Body::RoundStarted(started) => dice::round_started(started),
         Body::TumblerSpun(spun) => format!(
             "tumbler at rest after {}{}",
             count(spun.spins, "spin"),
             away(spun.while_away)
         ),
-        Body::BetsOpened(opened) => bets_opened(opened),
-        Body::BetsClosed(closed) => bets_closed(closed),
-        Body::DiceUncovered(uncovered) => dice_uncovered(uncovered),
-        Body::ResultEntered(result) => result_entered(result),
+        Body::BetsOpened(opened) => dice::bets_opened(opened),
+        Body::BetsClosed(closed) => dice::bets_closed(closed),
+        Body::DiceUncovered(uncovered) => dice::dice_uncovered(uncovered),
+        Body::ResultEntered(result) => dice::result_entered(result),
         Body::EntryRejected(rejected) => refusals::entry_rejected(rejected),
         Body::LayoutLit(lit) => format!(
             "layout lit: {}{}",
             areas(&lit.areas),
             after(lit.entry_to_lamps_ms, "the entry")
         ),
-        Body::LampFailed(failed) => lamp_failed(failed),
+        Body::LampFailed(failed) => dice::lamp_failed(failed),
         Body::LampRestored(restored) => format!("lamp of {} works again", area(restored.area.as_ref())),
-        Body::ResultAmended(amended) => result_amended(amended),
+        Body::ResultAmended(amended) => dice::result_amended(amended),
         Body::RoundHeld(held) => {
             format!(
                 "ROUND HELD: {}{}",
@@ -203,7 +202,7 @@ fn happened(body: &Body) -> String {
                 word(resumed.cause().as_str_name(), "ROUND_HELD_CAUSE_")
             )
         }
-        Body::RoundVoided(voided) => round_voided(voided),
+        Body::RoundVoided(voided) => dice::round_voided(voided),
         Body::VoidReasonStated(stated) => {
             format!(
                 "reason of the void: {}",
@@ -212,7 +211,7 @@ fn happened(body: &Body) -> String {
         }
         Body::VoidWithdrawn(withdrawn) => format!("void withdrawn{}", by_itself(withdrawn.automatic)),
         Body::RoundAbandoned(_) => "round abandoned before the bell, bets go back".to_owned(),
-        Body::RoundSettled(settled) => round_settled(settled),
+        Body::RoundSettled(settled) => dice::round_settled(settled),
         Body::RoundReopened(_) => "round reopened, its lamps are lit again".to_owned(),
         Body::SpinnerSelected(selected) => two_up::spinner_selected(selected),
         Body::SpinnerWagerPlaced(placed) => two_up::spinner_wager_placed(placed),
@@ -230,111 +229,6 @@ fn happened(body: &Body) -> String {
     }
 }
 
-fn gateway_started(started: &GatewayStarted) -> String {
-    let before = if started.clean_stop {
-        ""
-    } else {
-        ", the run before had no clean stop"
-    };
-    let differs: Vec<String> = started
-        .differs()
-        .map(|part| word(part.as_str_name(), "SOFTWARE_PART_"))
-        .collect();
-    let approval = match (started.approval_enforced, differs.as_slice()) {
-        (false, _) => ", approval not enforced".to_owned(),
-        (true, []) => format!(", as approved by {}", started.approved_by),
-        (true, differs) => format!(", NOT as approved: {}", differs.join(", ")),
-    };
-    let game: Vec<&str> = [&started.game, &started.style, &started.layout]
-        .into_iter()
-        .map(String::as_str)
-        .filter(|word| !word.is_empty())
-        .collect();
-    format!(
-        "gateway {} started ({}){before}{approval}",
-        started.version,
-        game.join(" ")
-    )
-}
-
-/// Digests with a seed: who knows the seed and has the same things can compute them.
-fn software_verified(verified: &SoftwareVerified) -> String {
-    let devices: Vec<String> = verified
-        .devices
-        .iter()
-        .map(|device| {
-            let named = device.device.clone().unwrap_or_default();
-            let kind = word(named.kind().as_str_name(), "DEVICE_KIND_");
-            let outcome = word(device.outcome().as_str_name(), "DEVICE_VERIFIED_OUTCOME_");
-            format!("{kind} {} {outcome}", named.serial_number)
-        })
-        .collect();
-    format!(
-        "software digested with the seed {}: program {}, configuration {}; {}",
-        hex(&verified.seed),
-        hex(&verified.program_sha256),
-        hex(&verified.config_sha256),
-        devices.join(", ")
-    )
-}
-
-fn journal_started(started: &JournalStarted) -> String {
-    let reason = word(started.reason().as_str_name(), "JOURNAL_STARTED_REASON_");
-    match &started.predecessor {
-        Some(before) if !before.moved_to.is_empty() => format!(
-            "journal begun ({reason}); the one before, up to event {}, is kept as {}",
-            before.last_seqno, before.moved_to
-        ),
-        Some(before) => format!(
-            "journal begun ({reason}); the one before went up to event {}",
-            before.last_seqno
-        ),
-        None => format!("journal begun ({reason})"),
-    }
-}
-
-fn checkpoint_recorded(checkpoint: &CheckpointRecorded) -> String {
-    format!("checkpoint of everything through event {}", checkpoint.through_seqno)
-}
-
-fn journal_failed(failed: &JournalFailed) -> String {
-    format!(
-        "JOURNAL FAILED from {} to {}, {} not recorded{}",
-        moment(failed.from.as_ref()),
-        moment(failed.to.as_ref()),
-        count64(failed.dropped_inputs, "input"),
-        also(&failed.error)
-    )
-}
-
-fn device_online(online: &DeviceOnline) -> String {
-    let firmware = if online.firmware.is_empty() {
-        String::new()
-    } else {
-        format!(", firmware {}", online.firmware)
-    };
-    format!("device online{firmware}")
-}
-
-fn opening_check(check: &OpeningCheckRecorded) -> String {
-    let name = word(check.check().as_str_name(), "OPENING_CHECK_");
-    let verdict = if check.passed { "passed" } else { "NOT PASSED" };
-    let how = if check.vouched { ", vouched for" } else { "" };
-    let entry = match check.shown.as_slice() {
-        [] => String::new(),
-        shown => format!(", entry {}", keys(shown)),
-    };
-    format!("opening check {name}{entry} {verdict}{how}{}", also(&check.text))
-}
-
-fn table_unlocked(unlocked: &TableUnlocked) -> String {
-    let reason = word(unlocked.reason().as_str_name(), "TABLE_LOCKED_REASON_");
-    match unlocked.procedure.as_str() {
-        "" => format!("lock over by itself: {reason}"),
-        procedure => format!("table unlocked ({reason}): {procedure}"),
-    }
-}
-
 /// The round that an event is of; 0: none. An incident that is recorded between rounds names the one it concerns.
 #[must_use]
 pub fn round(event: &Event) -> u64 {
@@ -344,178 +238,14 @@ pub fn round(event: &Event) -> u64 {
     }
 }
 
-fn incident(incident: &IncidentRecorded) -> String {
-    let place = match incident.of_round {
-        0 => String::new(),
-        round => format!(" in round {round}"),
-    };
-    let allows = match incident.allows.as_str() {
-        "" => String::new(),
-        allows => format!("; the law: {allows}"),
-    };
-    let note = match incident.note.as_str() {
-        "" => String::new(),
-        note => format!("; note: {note}"),
-    };
-    format!(
-        "incident{place}: {}{}{allows}{note}",
-        incident.cause,
-        also(&incident.text)
-    )
-}
-
-fn round_started(started: &RoundStarted) -> String {
-    let style = match (started.game.as_str(), started.style.as_str()) {
-        (_, "") => String::new(),
-        ("sic-bo", tumbler) => format!(", tumbler {tumbler}"),
-        (_, style) => format!(" style {style}"),
-    };
-    let layout = match started.layout.as_str() {
-        "" => String::new(),
-        layout => format!(", layout {layout}"),
-    };
-    format!(
-        "round of {}{style} begun{layout}{}{}",
-        started.game,
-        started.policy.as_ref().map(house_policy).unwrap_or_default(),
-        away(started.while_away)
-    )
-}
-
-/// What the house does where the rules at hand are silent.
-fn house_policy(policy: &HousePolicy) -> String {
-    let does: Vec<_> = [
-        (policy.void, "voids"),
-        (policy.lamps, "waits for lamps"),
-        (policy.amend, "amends"),
-    ]
-    .into_iter()
-    .filter_map(|(does, what)| does.then_some(what))
-    .collect();
-    if does.is_empty() {
-        return String::new();
-    }
-    format!(", the house {}", does.join(", "))
-}
-
-/// What the rules at hand don't have, and the house does.
-fn by_policy(by_policy: bool) -> &'static str {
-    if by_policy { ", by the house's policy" } else { "" }
-}
-
-fn bets_opened(opened: &BetsOpened) -> String {
-    let offline: Vec<String> = opened.offline.iter().map(device).collect();
-    match offline.is_empty() {
-        true => "place your bets".to_owned(),
-        false => format!("place your bets, without {}", offline.join(", ")),
-    }
-}
-
-fn bets_closed(closed: &BetsClosed) -> String {
-    let how = if closed.implied { ", no bell was heard" } else { "" };
-    let open = match closed.bets_open_ms {
-        0 => String::new(),
-        ms => format!(", bets were open {}", seconds(ms)),
-    };
-    format!("no more bets{how}{open}{}", away(closed.while_away))
-}
-
-fn dice_uncovered(uncovered: &DiceUncovered) -> String {
-    let how = if uncovered.implied {
-        ", implied by the entry"
-    } else {
-        ""
-    };
-    let read = match uncovered.read_faces.as_slice() {
-        [] => String::new(),
-        faces => format!(", reader saw {}", numbers(faces, " ")),
-    };
-    let what = if uncovered.at_rest {
-        "dice at rest in sight"
-    } else {
-        "cover off"
-    };
-    // The time after the bell is that of the switch; the event comes when the cover counts as off.
-    let counts = match u32::try_from(uncovered.off_us_before / 1000) {
-        Ok(0) | Err(_) => String::new(),
-        // An entry that stands for the uncover makes it count, whatever the switch said.
-        Ok(_) if uncovered.implied => String::new(),
-        Ok(off_ms) => format!(" (off for {}, so it counts)", seconds(off_ms)),
-    };
-    format!(
-        "{what}{}{counts}{how}{read}{}",
-        after(uncovered.bell_to_uncover_ms, "the bell"),
-        away(uncovered.while_away)
-    )
-}
-
-fn result_entered(result: &ResultEntered) -> String {
-    let source = match result.source() {
-        ResultSource::Terminal => format!(", keys {}", keys(&result.pressed)),
-        ResultSource::Command => format!(", by command{}", also(&result.reason)),
-        ResultSource::Unspecified => String::new(),
-    };
-    let confirmed = if result.confirmed {
-        ", confirmed against the reader"
-    } else {
-        ""
-    };
-    let thrown = after(result.bell_to_entry_ms, "the bell");
-    format!(
-        "RESULT {}: {}{source}{confirmed}{thrown}",
-        result.call,
-        areas(&result.areas)
-    )
-}
-
-fn lamp_failed(failed: &LampFailed) -> String {
-    let how = if failed.wrongly_lit {
-        "is lit and must not be"
-    } else {
-        "is dark"
-    };
-    let times = if failed.count > 1 {
-        format!(", {} times", failed.count)
-    } else {
-        String::new()
-    };
-    format!("LAMP of {} {how}{times}", area(failed.area.as_ref()))
-}
-
-fn result_amended(amended: &ResultAmended) -> String {
-    format!(
-        "RESULT AMENDED from {} to {}: {}{}",
-        numbers(&amended.from_faces, " "),
-        amended.call,
-        areas(&amended.areas),
-        by_policy(amended.by_policy)
-    )
-}
-
-fn round_voided(voided: &RoundVoided) -> String {
-    let reason = code(voided.reason().as_str_name(), "ROUND_VOIDED_REASON_");
-    format!(
-        "NO SPIN, round void: {reason}{}{}{}",
-        by_itself(voided.automatic),
-        by_policy(voided.by_policy),
-        also(&voided.text)
-    )
-}
-
-fn round_settled(settled: &RoundSettled) -> String {
-    let how = match (settled.provisional, settled.implied) {
-        (true, _) => "settled provisionally, the cover lies on",
-        (false, true) => "settled, the cover lies on",
-        (false, false) => "settled",
-    };
-    format!("round {how}{}", after(settled.lamps_to_settled_ms, "the lamps"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::table::event;
-    use crate::table::event::{Actor, ActorKind, Area, DeviceKind, DeviceRef};
+    use crate::table::event::{
+        Actor, ActorKind, Area, BetsClosed, DeviceKind, DeviceRef, DiceUncovered, IncidentRecorded, LampFailed,
+        ResultEntered, ResultSource, RoundVoided,
+    };
     use crate::time::Timestamp;
 
     fn check(body: Body, expected: &str) {
