@@ -8,16 +8,14 @@ mod offers;
 mod peer;
 mod server;
 mod socket;
-mod two_up;
-mod wording;
 
 pub use message::{
-    Act, ActError, Answer, Check, MAX_TEXT, Offer, Preview, Refused, Request, TestedDevice, VOID_REASONS,
+    Act, ActError, Answer, Check, DiceGone, INVALID_REASONS, LIGHTS, LightWord, MAX_TEXT, Offer, OutcomeName, Preview,
+    Refused, Request, SetFrom, SideName, TestedDevice, VOID_REASONS,
 };
 pub use peer::{NameError, name_of};
 pub use server::{Control, serve};
 pub use socket::{BindError, ControlConfig};
-pub use two_up::{DiceGone, INVALID_REASONS, LIGHTS, LightWord, OutcomeName, SetFrom, SideName};
 
 /// A request or an answer at most, line ends not counted. A view of a table with three devices is about 4 KiB.
 pub const MAX_MESSAGE: usize = 64 * 1024;

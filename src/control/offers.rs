@@ -2,8 +2,10 @@
 //! table. No list of what is possible when stands here or anywhere: the table's own decision is asked.
 
 use super::hex;
-use super::message::{Act, Offer, Preview, Refused, VOID_REASONS};
-use super::two_up::{DiceGone, INVALID_REASONS, LIGHTS, LightWord, OutcomeName, SetFrom, SideName};
+use super::message::{
+    Act, DiceGone, INVALID_REASONS, LIGHTS, LightWord, Offer, OutcomeName, Preview, Refused, SetFrom, SideName,
+    VOID_REASONS,
+};
 use crate::gateway::{Handle, Refusal, StateView, View};
 use crate::table::Table;
 use crate::table::event::{Body, Event};
@@ -239,7 +241,7 @@ fn takes_back(act: &OperatorAct, back: &Act) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::wording::act_words;
+    use super::super::message::act_words;
     use super::*;
     use crate::gateway::testing;
 

@@ -1,7 +1,5 @@
 //! The words of two-up on a control socket: closed sets, and what the table calls them.
 
-use super::message::ActError;
-use crate::table::event::SpinInvalidatedReason;
 use crate::table::input::{DiceOff, LightSeen, Outcome, Replacement, Side};
 use serde::{Deserialize, Serialize};
 
@@ -124,37 +122,6 @@ impl From<LightWord> for LightSeen {
         match seen {
             LightWord::Failed => LightSeen::Failed,
             LightWord::Works => LightSeen::Works,
-        }
-    }
-}
-
-/// The reason with this code.
-///
-/// # Errors
-/// There is none.
-pub(super) fn invalid_reason(code: String) -> Result<SpinInvalidatedReason, ActError> {
-    let known = INVALID_REASONS.contains(&code.as_str()).then(|| {
-        let name = format!("SPIN_INVALIDATED_REASON_{}", code.to_ascii_uppercase());
-        SpinInvalidatedReason::from_str_name(&name)
-    });
-    known.flatten().ok_or(ActError::InvalidReason { code })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_reason_for_an_invalid_spin_is_known_by_its_code_and_nothing_else_is() {
-        for code in INVALID_REASONS {
-            let reason = invalid_reason(code.to_owned()).unwrap();
-            assert_eq!(
-                reason.as_str_name().to_ascii_lowercase(),
-                format!("spin_invalidated_reason_{code}")
-            );
-        }
-        for code in ["not_stated", "unspecified", "chip_contact", ""] {
-            assert!(invalid_reason(code.to_owned()).is_err(), "{code:?}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What is wrong with a line that is no request, in a sentence for whoever wrote it. The words and fields that are known are
 //! asked of the types themselves, so that they are told as they are.
 
-use super::message::{Act, Request};
+use super::act::Act;
+use super::request::Request;
 use serde::de::value::StrDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, EnumAccess, Error, VariantAccess, Visitor};
 use serde::{Deserialize, forward_to_deserialize_any};
@@ -107,7 +108,7 @@ fn acts() -> String {
 
 /// The word of every act.
 #[cfg(test)]
-pub(super) fn act_words() -> Vec<&'static str> {
+pub(in crate::control) fn act_words() -> Vec<&'static str> {
     known::<Act>()
 }
 
