@@ -55,7 +55,7 @@
 //!
 //! - Nothing in `rules`, `table` or `wire` reads a clock, a random number, a file, a socket or a channel: `now` comes in.
 //! - One task owns the table. It awaits the next input and the journal, and nothing else; what it gives away is a latest-value slot or a one-shot reply.
-//! - Only one file names each of tokio-serial, rumqttc and rusqlite.
+//! - Only one file names each of tokio-serial and rumqttc, and only one folder rusqlite.
 //! - Bytes from outside never reach `unwrap`, indexing or `panic!`; nothing from outside can make memory grow without bound.
 //! - Order and identity come from sequence numbers, never from the wall clock.
 //! - The daemon has no branch for simulated devices: they stand on the far side of the bytes.

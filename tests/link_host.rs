@@ -923,14 +923,24 @@ fn what_cannot_be_read_is_shown_only_of_a_device_that_is_known_to_be_no_tumbler(
         Far::Silent,
     ];
     let mut shown = 0;
-    for kind in [None, Some(Tumbler), Some(Terminal), Some(LayoutLamps), Some(ResultLights)] {
+    for kind in [
+        None,
+        Some(Tumbler),
+        Some(Terminal),
+        Some(LayoutLamps),
+        Some(ResultLights),
+    ] {
         for build in [TumblerBuild::Covered, TumblerBuild::Open] {
             for far in fars {
                 if kind.is_none() && far != Far::Greeting || kind.is_some_and(|kind| far == Far::Wrong(kind)) {
                     continue;
                 }
                 let is_known = far == Far::Up && kind.is_some_and(|kind| kind != Tumbler);
-                let expected = if is_known { Disclosure::Open } else { Disclosure::Unclear };
+                let expected = if is_known {
+                    Disclosure::Open
+                } else {
+                    Disclosure::Unclear
+                };
                 for (what, line) in &lines {
                     let seen = disclosed(kind, build, far, line);
                     assert!(!seen.is_empty(), "{what}");

@@ -1,6 +1,6 @@
 //! The durable store: hash chain, cursor, verification. Imports `table::event` and `time`.
 //!
-//! Only `store.rs` names rusqlite. One thread owns the writing connection ([`Journal`] is its handle); any number of
+//! Only `store/` names rusqlite. One thread owns the writing connection ([`Journal`] is its handle); any number of
 //! [`reader::Reader`]s read in pages. What the journal may not do: decide anything about play, look into an event for more than its
 //! place in the chain, or make a broken file look like an empty one.
 

@@ -54,10 +54,7 @@ impl Tally {
         let mut text = format!("{} frames, {} bytes", self.frames(), self.sum(|line| line.bytes));
         for (count, what) in [
             (self.sum(|line| line.damaged), "damaged"),
-            (
-                self.sum(|line| line.withheld),
-                "withheld (they hold dice, or may)",
-            ),
+            (self.sum(|line| line.withheld), "withheld (they hold dice, or may)"),
             (
                 self.sum(|line| line.lost),
                 "LOST: this command could not write as fast as they came",
