@@ -7,8 +7,8 @@ use super::ending::{Failure, print, print_json};
 use super::event_json;
 use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
-use super::reading::PAGE;
-use crate::journal::{Reader, Record, Seqno, decode};
+use super::reading::{Gaps, PAGE, before};
+use crate::journal::{Beginning, Reader, Record, Seqno, decode};
 use crate::table::event::{ClockQuality, Event};
 use crate::time::Timestamp;
 use clap::{Args, Subcommand, ValueEnum};
@@ -300,6 +300,7 @@ fn run_list(list: &List) -> Result<(), Failure> {
     }
     let mut progress = Progress::beside_output();
     let newest = reader.head().map_err(unreadable)?.seqno;
+    let known = Known::of(&mut reader)?;
     let mut rounds = Rounds::asked(list.filter.round);
     walk(&mut reader, list.filter.numbers(), |record| {
         progress.events(record.seqno, newest);
@@ -314,7 +315,8 @@ fn run_list(list: &List) -> Result<(), Failure> {
     })?;
     out.flush()?;
     drop(progress);
-    rounds.have_it()
+    rounds.have_it(&known)?;
+    known.reaches(&list.filter)
 }
 
 fn run_tail(tail: &Tail) -> Result<(), Failure> {
@@ -323,14 +325,18 @@ fn run_tail(tail: &Tail) -> Result<(), Failure> {
     let mut out = Out::standard();
     let newest = reader.head().map_err(unreadable)?.seqno;
     let mut next = newest.saturating_sub(tail.lines).saturating_add(1).max(1);
+    let (known, first) = (Known::of(&mut reader)?, next);
     loop {
         let mut gone = Listener::Here;
         next = walk(&mut reader, (next, Seqno::MAX), |record| {
             gone = out.write(&printed(record, &decoded(record)?, tail.json)?)?;
             Ok(gone)
         })?;
-        if gone == Listener::Gone || out.flush()? == Listener::Gone || !tail.follow {
+        if gone == Listener::Gone || out.flush()? == Listener::Gone {
             return Ok(());
+        }
+        if !tail.follow {
+            return known.reaches_back_to(first, None);
         }
         std::thread::sleep(LOOK_EVERY);
         if reader.is_replaced() && path.exists() {
@@ -345,20 +351,33 @@ fn run_show(show: &Show) -> Result<(), Failure> {
     let mut reader = open(&show.source.file()?)?;
     let page = reader.page(show.seqno, show.seqno, 1).map_err(unreadable)?;
     let Some(record) = page.first() else {
-        let (oldest, newest) = (
-            reader.oldest().map_err(unreadable)?,
-            reader.head().map_err(unreadable)?.seqno,
-        );
-        return Err(Failure::failed(format!(
-            "event {} is not in this journal: it holds {oldest} to {newest}",
-            show.seqno
-        )));
+        return Err(absent(&mut reader, show.seqno)?);
     };
     if show.json {
         print_json(&as_json(record)?)
     } else {
         print(&shown(record)?)
     }
+}
+
+/// An event that was asked for isn't there: because it never was, was deleted in its time, or is gone.
+fn absent(reader: &mut Reader, seqno: Seqno) -> Result<Failure, Failure> {
+    let known = Known::of(reader)?;
+    let held = match (
+        reader.oldest().map_err(unreadable)?,
+        reader.head().map_err(unreadable)?.seqno,
+    ) {
+        (0, _) => "it holds none".to_owned(),
+        (oldest, newest) => format!("it holds {oldest} to {newest}"),
+    };
+    let why = if seqno > 0 && seqno < known.0.oldest() {
+        known.beside()
+    } else {
+        String::new()
+    };
+    Ok(Failure::failed(format!(
+        "event {seqno} is not in this journal: {held}{why}"
+    )))
 }
 
 /// An event, whole: its line, then everything in it.
@@ -396,6 +415,7 @@ fn run_export(export: &Export) -> Result<(), Failure> {
         None => Progress::beside_output(),
     };
     let newest = reader.head().map_err(unreadable)?.seqno;
+    let known = Known::of(&mut reader)?;
     let mut rounds = Rounds::asked(export.filter.round);
     let mut written = 0_u64;
     walk(&mut reader, export.filter.numbers(), |record| {
@@ -420,7 +440,41 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     if let Some(path) = &export.output {
         eprintln!("{written} events in {}", path.display());
     }
-    rounds.have_it()
+    rounds.have_it(&known)?;
+    known.reaches(&export.filter)
+}
+
+/// How far back the journal reaches that is read.
+struct Known(Beginning);
+
+impl Known {
+    fn of(reader: &mut Reader) -> Result<Known, Failure> {
+        Ok(Known(reader.beginning().map_err(unreadable)?))
+    }
+
+    /// Everything that was asked for is there, or was deleted in its time, which is said; for the end of a command that has printed the rest.
+    fn reaches(&self, asked: &Filter) -> Result<(), Failure> {
+        self.reaches_back_to(asked.numbers().0, asked.from)
+    }
+
+    fn reaches_back_to(&self, from: Seqno, asked: Option<Edge>) -> Result<(), Failure> {
+        if let (Beginning::Expired { .. }, Some(Edge::Number(_))) = (&self.0, asked)
+            && from < self.0.oldest()
+        {
+            eprintln!("{}", before(&self.0));
+        }
+        let mut gaps = Gaps::default();
+        gaps.add_beginning(&self.0, from);
+        gaps.none()
+    }
+
+    /// For the end of a sentence about something that isn't there.
+    fn beside(&self) -> String {
+        match before(&self.0) {
+            known if known.is_empty() => known,
+            known => format!("; {known}"),
+        }
+    }
 }
 
 /// Rounds among the events that were looked at.
@@ -450,15 +504,21 @@ impl Rounds {
     }
 
     /// A round that was asked for and isn't there is no empty answer.
-    fn have_it(&self) -> Result<(), Failure> {
+    fn have_it(&self, known: &Known) -> Result<(), Failure> {
         let Some(asked) = self.asked.filter(|_| !self.was_seen) else {
             return Ok(());
         };
         Err(Failure::failed(match self.range {
             Some((first, last)) => {
-                format!("there is no round {asked} among these events: they are of rounds {first} to {last}")
+                format!(
+                    "there is no round {asked} among these events: they are of rounds {first} to {last}{}",
+                    known.beside()
+                )
             }
-            None => format!("there is no round {asked} among these events: no round was played in them"),
+            None => format!(
+                "there is no round {asked} among these events: no round was played in them{}",
+                known.beside()
+            ),
         }))
     }
 }

@@ -4,8 +4,9 @@ use super::daemon::{self, Reach};
 use super::ending::{Failure, Status, print, print_json};
 use super::event_json::hex;
 use super::progress::Progress;
+use super::reading::before;
 use super::signatures::{Signatures, Tally, keys_in};
-use crate::journal::{Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
+use crate::journal::{Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
@@ -140,6 +141,10 @@ struct Verified {
     events_proven: u64,
     checkpoints: u64,
     acknowledged_through: u64,
+    /// "first", "expired", "gone", "empty": how far back it reaches.
+    beginning: &'static str,
+    #[serde(skip)]
+    begins: String,
     begun: Option<Begun>,
     before_it: Vec<Before>,
     first_bad_seqno: Option<u64>,
@@ -161,12 +166,32 @@ impl Verified {
             events_proven: report.proven,
             checkpoints: report.checkpoints,
             acknowledged_through: report.cursor,
+            beginning: beginning_word(&report.beginning),
+            begins: begins(&report.beginning),
             begun: report.origin.map(Begun::new),
             before_it: report.elders.into_iter().map(Before::new).collect(),
             first_bad_seqno: report.bad.as_ref().and_then(|bad| bad.seqno),
             what_is_wrong: report.bad.map(|bad| bad.text),
             signatures,
         }
+    }
+}
+
+fn beginning_word(beginning: &Beginning) -> &'static str {
+    match beginning {
+        Beginning::Empty => "empty",
+        Beginning::First => "first",
+        Beginning::Expired { .. } => "expired",
+        Beginning::Gone { .. } => "gone",
+    }
+}
+
+/// Of a journal whose first event doesn't say how it was begun.
+fn begins(beginning: &Beginning) -> String {
+    match beginning {
+        Beginning::Empty => "nothing is written in it yet".to_owned(),
+        Beginning::First => "its first event doesn't say how".to_owned(),
+        known @ (Beginning::Expired { .. } | Beginning::Gone { .. }) => before(known),
     }
 }
 
@@ -273,13 +298,10 @@ fn verify_text(verified: &Verified) -> String {
     let _ = writeln!(text, "acknowledged through {}", verified.acknowledged_through);
     let _ = match &verified.begun {
         Some(begun) => writeln!(text, "begun        {} on machine {}", begun.words, begun.machine),
-        None => writeln!(
-            text,
-            "begun        its first events were deleted when their time was over"
-        ),
+        None => writeln!(text, "begun        {}", verified.begins),
     };
-    for before in &verified.before_it {
-        let _ = writeln!(text, "before it    {}", before.words);
+    for elder in &verified.before_it {
+        let _ = writeln!(text, "before it    {}", elder.words);
     }
     if verified.whole {
         let _ = writeln!(
@@ -308,7 +330,12 @@ struct Told {
     acknowledged_through: u64,
     unacknowledged: u64,
     newest_checkpoint: Option<u64>,
+    /// Up to which event retention deleted, as an event says; absent: nothing, or nobody says so.
     deleted_through: Option<u64>,
+    /// "first", "expired", "gone", "empty": how far back it reaches.
+    beginning: &'static str,
+    #[serde(skip)]
+    deleted: String,
     file_bytes: u64,
     wal_bytes: u64,
     moved_aside: Vec<ToldMovedAside>,
@@ -323,7 +350,7 @@ struct ToldMovedAside {
 }
 
 impl Told {
-    fn new(path: PathBuf, infos: Infos) -> Self {
+    fn new(path: PathBuf, infos: Infos, beginning: &Beginning) -> Self {
         Told {
             path,
             journal_id: infos.identity.journal_id,
@@ -337,7 +364,12 @@ impl Told {
             acknowledged_through: infos.cursor,
             unacknowledged: infos.head.seqno.saturating_sub(infos.cursor),
             newest_checkpoint: infos.checkpoint,
-            deleted_through: infos.expired_through,
+            deleted_through: match beginning {
+                Beginning::Expired { through } => Some(*through),
+                Beginning::Empty | Beginning::First | Beginning::Gone { .. } => None,
+            },
+            beginning: beginning_word(beginning),
+            deleted: before(beginning),
             file_bytes: infos.file_bytes,
             wal_bytes: infos.wal_bytes,
             moved_aside: infos
@@ -356,8 +388,7 @@ impl Told {
 
 fn run_info(which: &Which) -> Result<(), Failure> {
     let path = find(which.path.as_deref(), &which.reach)?;
-    let infos = open(&path)?.infos().map_err(unreadable)?;
-    let told = Told::new(path, infos);
+    let told = particulars(&path, &mut open(&path)?)?;
     if which.json {
         print_json(&told)
     } else {
@@ -370,8 +401,13 @@ fn run_info(which: &Which) -> Result<(), Failure> {
 /// # Errors
 /// It can't be read.
 pub fn told(path: &Path, reader: &mut Reader) -> Result<String, Failure> {
+    Ok(info_text(&particulars(path, reader)?))
+}
+
+fn particulars(path: &Path, reader: &mut Reader) -> Result<Told, Failure> {
     let infos = reader.infos().map_err(unreadable)?;
-    Ok(info_text(&Told::new(path.to_owned(), infos)))
+    let beginning = reader.beginning().map_err(unreadable)?;
+    Ok(Told::new(path.to_owned(), infos, &beginning))
 }
 
 fn info_text(told: &Told) -> String {
@@ -394,8 +430,8 @@ fn info_text(told: &Told) -> String {
     if let Some(checkpoint) = told.newest_checkpoint {
         let _ = writeln!(text, "checkpoint   {checkpoint}");
     }
-    if let Some(deleted) = told.deleted_through {
-        let _ = writeln!(text, "deleted      through {deleted}, their time was over");
+    if !told.deleted.is_empty() {
+        let _ = writeln!(text, "before them  {}", told.deleted);
     }
     let _ = writeln!(
         text,

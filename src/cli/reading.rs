@@ -3,7 +3,7 @@
 
 use super::ending::Failure;
 use super::journal::unreadable;
-use crate::journal::{BadRecord, ReadError, Reader, Record, Seqno, decode};
+use crate::journal::{BadRecord, Beginning, ReadError, Reader, Record, Seqno, decode};
 use crate::table::event::Event;
 
 /// Events read at once.
@@ -25,6 +25,16 @@ impl Gaps {
             self.told.push(text);
         } else {
             self.untold += 1;
+        }
+    }
+
+    /// What is gone before the oldest event without a record of its deletion, when somebody asks for events from `from` on.
+    pub fn add_beginning(&mut self, beginning: &Beginning, from: Seqno) {
+        match beginning {
+            Beginning::Gone { oldest } if from < *oldest => {
+                self.add(format!("{} (see tablegate journal verify)", before(beginning)));
+            }
+            Beginning::Empty | Beginning::First | Beginning::Expired { .. } | Beginning::Gone { .. } => {}
         }
     }
 
@@ -56,6 +66,25 @@ impl Gaps {
             "this is not everything: {}",
             self.sentences().join("; ")
         )))
+    }
+}
+
+/// What is known of the events before the oldest one, as a part of a sentence; empty: there were none.
+#[must_use]
+pub fn before(beginning: &Beginning) -> String {
+    let events = |through: Seqno| match through {
+        1 => "event 1".to_owned(),
+        _ => format!("events 1 to {through}"),
+    };
+    match beginning {
+        Beginning::Empty | Beginning::First => String::new(),
+        Beginning::Expired { through } => {
+            format!("{} were deleted when their time was over", events(*through))
+        }
+        Beginning::Gone { oldest } => format!(
+            "{} are gone, and no event says that they were deleted when their time was over",
+            events(oldest.saturating_sub(1))
+        ),
     }
 }
 

@@ -6,8 +6,8 @@ use super::describe::{self, actor, areas, code, moment, word};
 use super::ending::{Failure, print, print_json};
 use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
-use super::reading::{Gaps, every_event};
-use crate::journal::Reader;
+use super::reading::{Gaps, before, every_event};
+use crate::journal::{Beginning, Reader};
 use crate::table::event::{Body, Event, ResultAmended, ResultEntered, ResultSource};
 use crate::time::Timestamp;
 use clap::Args;
@@ -116,23 +116,33 @@ struct Step {
 /// The journal can't be read; or one of its events can't, after the others were printed.
 pub fn run(recall: &Recall) -> Result<(), Failure> {
     let mut reader = open(&recall.source.file()?)?;
-    let (rounds, gaps) = last_rounds(&mut reader, usize::from(recall.rounds))?;
+    let beginning = reader.beginning().map_err(unreadable)?;
+    let (rounds, gaps) = last_rounds(&mut reader, &beginning, usize::from(recall.rounds))?;
     if recall.json {
         print_json(&rounds)?;
     } else if rounds.is_empty() {
-        print("no round has been played in this journal\n")?;
+        print(&no_round(&beginning))?;
     } else {
         print(&rounds.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     }
     gaps.none()
 }
 
+fn no_round(beginning: &Beginning) -> String {
+    match beginning {
+        Beginning::Empty | Beginning::First => "no round has been played in this journal\n".to_owned(),
+        known @ (Beginning::Expired { .. } | Beginning::Gone { .. }) => {
+            format!("no round is in what this journal still holds: {}\n", before(known))
+        }
+    }
+}
+
 /// Goes back from the newest event until enough rounds have been seen to begin. What can't be read is left out and told.
-fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<(Vec<Round>, Gaps), Failure> {
+fn last_rounds(reader: &mut Reader, beginning: &Beginning, wanted: usize) -> Result<(Vec<Round>, Gaps), Failure> {
     let mut rounds: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
     let mut begun = 0;
     let newest = reader.head().map_err(unreadable)?.seqno;
-    let oldest = reader.oldest().map_err(unreadable)?;
+    let oldest = beginning.oldest();
     let mut gaps = Gaps::default();
     let mut progress = Progress::start();
     let mut to = newest;
@@ -160,6 +170,10 @@ fn last_rounds(reader: &mut Reader, wanted: usize) -> Result<(Vec<Round>, Gaps),
         progress.events(newest - to, newest.saturating_sub(oldest) + 1);
     }
     drop(progress);
+    if begun < wanted {
+        // As many were asked for, and who knows whether there were more.
+        gaps.add_beginning(beginning, 1);
+    }
     let newest = rounds.into_iter().rev().take(wanted);
     let mut told: Vec<Round> = newest
         .map(|(round_id, mut events)| {

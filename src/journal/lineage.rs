@@ -48,7 +48,7 @@ pub enum Link {
     Differs(String),
 }
 
-/// What the first event says; `None` when it was deleted in its time, or can't be read.
+/// What the first event says; `None` when it isn't there, or can't be read.
 pub(super) fn origin(reader: &mut Reader) -> Result<Option<Origin>, ReadError> {
     let page = match reader.page(1, 1, 1) {
         Ok(page) => page,

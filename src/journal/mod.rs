@@ -5,6 +5,7 @@
 //! place in the chain, or make a broken file look like an empty one.
 
 mod ballast;
+mod beginning;
 pub mod chain;
 mod counter;
 mod error;
@@ -25,6 +26,7 @@ mod thread;
 mod verify;
 
 pub use ballast::{BALLAST_BYTES, Ballast, Room};
+pub use beginning::Beginning;
 pub use chain::BadRecord;
 pub(crate) use counter::count_connection;
 pub use error::StoreError;

@@ -1,5 +1,6 @@
 //! Proves a journal: its structure, order, gaps, chain, owner, checkpoints, what was deleted, the cursor, and the note beside it.
 
+use super::beginning::Beginning;
 use super::chain::{BadRecord, Chain};
 use super::error::StoreError;
 use super::handle::Shared;
@@ -9,7 +10,7 @@ use super::reader::{ReadError, Reader};
 use super::store::View;
 use super::tail::PAGE;
 use super::{Record, Seqno};
-use crate::table::event::{Body, Event, Head};
+use crate::table::event::{Body, Event, EventsExpired, Head};
 use std::path::Path;
 use std::time::Duration;
 
@@ -53,7 +54,9 @@ pub struct Report {
     pub checkpoints: u64,
     /// Highest seqno up to which a broker acknowledged everything.
     pub cursor: Seqno,
-    /// What its first event says; `None`: it was deleted in its time. [`verify`] alone tells.
+    /// How far back it reaches. [`verify`] alone tells.
+    pub beginning: Beginning,
+    /// What its first event says; `None`: it isn't there ([`Report::beginning`] says why), or can't be read. [`verify`] alone tells.
     pub origin: Option<Origin>,
     /// The journals before it, newest first, and whether the files beside it bear them out. [`verify`] alone tells.
     pub elders: Vec<Elder>,
@@ -114,6 +117,7 @@ pub fn verify_and_show(
             (None, _) => None,
         };
     }
+    report.beginning = reader.beginning()?;
     report.origin = lineage::origin(&mut reader)?;
     report.elders = lineage::elders(&reader, report.origin.as_ref());
     if report.bad.is_none() {
@@ -186,6 +190,7 @@ fn walk(
         proven: 0,
         checkpoints: 0,
         cursor: 0,
+        beginning: Beginning::Empty,
         origin: None,
         elders: Vec::new(),
         bad: None,
@@ -212,7 +217,8 @@ fn walk(
             report.oldest,
             anchor,
         ),
-        deleted_through: 0,
+        oldest: None,
+        deletion: None,
     };
     while follow.chain.next() <= to {
         let from = follow.chain.next();
@@ -251,8 +257,10 @@ fn walk(
             return Ok(None);
         }
     }
-    if report.oldest > 1 && follow.deleted_through.saturating_add(1) != report.oldest {
-        report.bad = Some(bad(report.oldest, &BadRecord::Unexplained));
+    if let Some(oldest) = &follow.oldest
+        && let Beginning::Gone { oldest } = Beginning::judge(oldest, follow.deletion.as_ref())
+    {
+        report.bad = Some(bad(oldest, &BadRecord::Unexplained));
     }
     Ok(Some(report))
 }
@@ -260,7 +268,9 @@ fn walk(
 /// The chain, with what it says about itself.
 struct Follow {
     chain: Chain,
-    deleted_through: Seqno,
+    oldest: Option<Event>,
+    /// The newest record of a deletion.
+    deletion: Option<EventsExpired>,
 }
 
 impl Follow {
@@ -285,10 +295,11 @@ impl Follow {
                     }
                 }
             }
-            Some(Body::EventsExpired(expired)) => self.deleted_through = expired.through_seqno,
+            Some(Body::EventsExpired(said)) => self.deletion = Some(said.clone()),
             _ => {}
         }
         show(record, &event);
+        self.oldest.get_or_insert(event);
         Ok(())
     }
 }

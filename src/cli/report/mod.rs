@@ -11,7 +11,7 @@ use super::ending::{Failure, print, print_json};
 use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
 use super::reading::{Gaps, every_event};
-use crate::journal::{Infos, Reader, Seqno};
+use crate::journal::{Beginning, Infos, Reader, Seqno};
 use crate::time::Timestamp;
 use calendar::{Calendar, Period, Shifts, USUAL_SHIFTS, Zone};
 use clap::{Args, ValueEnum};
@@ -59,6 +59,7 @@ enum Format {
 /// What is reported, and from where.
 struct Reported {
     infos: Infos,
+    beginning: Beginning,
     zone: Zone,
     shifts: Shifts,
     asked: (Option<Timestamp>, Option<Timestamp>),
@@ -112,13 +113,16 @@ fn read(
     asked: (Option<Timestamp>, Option<Timestamp>),
 ) -> Result<Reported, Failure> {
     let infos = reader.infos().map_err(unreadable)?;
+    let beginning = reader.beginning().map_err(unreadable)?;
     let newest: Seqno = infos.head.seqno;
     let events = newest.saturating_sub(infos.oldest.saturating_sub(1));
     let calendar = Calendar::new(zone.clone(), shifts.clone(), asked.0, asked.1);
     let mut tally = Tally::new(calendar);
     let mut progress = Progress::start();
     let mut known: Option<Period> = None;
-    let gaps = every_event(reader, (1, newest), |record, event| {
+    let mut gaps = Gaps::default();
+    gaps.add_beginning(&beginning, 1);
+    gaps.add_all(every_event(reader, (1, newest), |record, event| {
         tally.note(event);
         if let Some(at) = event.recorded_at.as_ref().map(Timestamp::from) {
             let from = known.map_or(at, |known| known.from);
@@ -126,10 +130,11 @@ fn read(
         }
         progress.events(record.seqno.saturating_sub(infos.oldest.saturating_sub(1)), events);
         Ok(())
-    })?;
+    })?);
     drop(progress);
     Ok(Reported {
         infos,
+        beginning,
         zone,
         shifts,
         asked,
@@ -197,6 +202,7 @@ mod tests {
                 file_bytes: 0,
                 wal_bytes: 0,
             },
+            beginning: Beginning::Expired { through: 1200 },
             zone: Zone::utc(),
             shifts: Shifts::parse(USUAL_SHIFTS).unwrap(),
             asked: (None, None),

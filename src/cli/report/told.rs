@@ -5,6 +5,7 @@ use super::figures::{Counted, Figures, Spread};
 use super::tally::DeviceFigures;
 use super::{Reported, Zone};
 use crate::cli::events::quoted;
+use crate::journal::Beginning;
 use crate::table::durations::Phase;
 use serde::Serialize;
 use std::fmt::{Display, Write};
@@ -165,7 +166,7 @@ impl Told {
 /// What a reader has to know of these figures.
 fn notes(reported: &Reported, all: &Figures) -> Vec<String> {
     let mut notes = Vec::new();
-    if let (true, Some(known)) = (reported.infos.oldest > 1, reported.known) {
+    if let (Beginning::Expired { .. }, Some(known)) = (&reported.beginning, reported.known) {
         notes.push(format!(
             "Events before {} were deleted when their time was over: nothing before it is in these figures.",
             reported.zone.show(known.from).minute
@@ -179,7 +180,7 @@ fn notes(reported: &Reported, all: &Figures) -> Vec<String> {
     }
     if let (Some(from), Some(known)) = (reported.asked.0, reported.known)
         && from < known.from
-        && reported.infos.oldest == 1
+        && reported.beginning == Beginning::First
     {
         notes.push(format!(
             "The journal begins at {}, after --from.",

@@ -1,0 +1,183 @@
+//! A journal in the hands of an inspector, through the binary: what each command says of a journal whose beginning isn't there, whoever took
+//! it away, and of files that are no journal, or not all of one.
+
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "a test may panic"
+)]
+
+mod journal_support;
+
+use journal_support::*;
+use std::path::Path;
+use std::process::{Command, Output};
+use tablegate::journal::{Opened, Reader, file_in};
+use tablegate::table::event::{Body, RoundStarted};
+use tablegate::time::Timestamp;
+
+fn tablegate(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn sql(directory: &Path, text: &str) {
+    let connection = rusqlite::Connection::open(file_in(directory)).unwrap();
+    connection.execute_batch(text).unwrap();
+    connection.close().unwrap();
+}
+
+/// Four days of ten events, a round and a checkpoint in each.
+async fn four_days(directory: &Path) -> (Opened, Scribe) {
+    let opened = open(directory);
+    let mut scribe = Scribe::after(&opened);
+    for day in 0..4 {
+        scribe.at = Timestamp::from_unix_micros(NOW.as_unix_micros() + day * DAY_US);
+        let mut records = scribe.some(8);
+        records.push(scribe.record_in(101 + day.unsigned_abs(), Body::RoundStarted(RoundStarted::default())));
+        records.push(scribe.checkpoint());
+        opened.journal.append(records).await.unwrap();
+    }
+    opened.journal.acknowledge(40);
+    let mut reader = Reader::open(opened.journal.path()).unwrap();
+    until("the cursor is written", || reader.cursor().unwrap() == 40);
+    (opened, scribe)
+}
+
+/// As its daemon deletes.
+async fn expire(opened: &Opened, scribe: &mut Scribe) {
+    scribe.at = Timestamp::from_unix_micros(NOW.as_unix_micros() + 200 * DAY_US);
+    let (through, sha256) = opened.journal.expirable(scribe.at).await.unwrap();
+    assert_eq!(through, 10, "a day's worth");
+    let said = scribe.expired(through, sha256);
+    opened.journal.append_and_expire(vec![said], through).await.unwrap();
+}
+
+/// What a journal can prove of the events before its oldest.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Proves {
+    Everything,
+    /// Retention deleted them, up to this one.
+    Deleted(u64),
+    /// Nobody knows who took them, up to this one.
+    Nothing(u64),
+}
+
+const ROW: &str = "INSERT OR REPLACE INTO expired SELECT 1, seqno, sha256, 0 FROM events WHERE seqno";
+
+#[test]
+fn nobody_says_that_retention_deleted_what_somebody_took_away() {
+    let to_fit = format!("{ROW} = 10; DELETE FROM events WHERE seqno <= 10");
+    let beyond = format!("{ROW} = 14; DELETE FROM events WHERE seqno <= 14");
+    let cases: [(&str, bool, &str, Proves); 7] = [
+        ("whole", false, "SELECT 1", Proves::Everything),
+        ("deleted in its time", true, "SELECT 1", Proves::Deleted(10)),
+        (
+            "its beginning taken away",
+            false,
+            "DELETE FROM events WHERE seqno <= 10",
+            Proves::Nothing(10),
+        ),
+        ("the row of deletion made to fit", false, &to_fit, Proves::Nothing(10)),
+        (
+            "more taken away than was deleted",
+            true,
+            "DELETE FROM events WHERE seqno <= 14",
+            Proves::Nothing(14),
+        ),
+        ("more, and the row made to fit", true, &beyond, Proves::Nothing(14)),
+        (
+            "the record of the deletion taken away",
+            true,
+            "DELETE FROM events WHERE seqno = 41",
+            Proves::Nothing(10),
+        ),
+    ];
+    for (what, is_expired, change, proves) in cases {
+        let directory = scratch();
+        run(async {
+            let (opened, mut scribe) = four_days(directory.path()).await;
+            if is_expired {
+                expire(&opened, &mut scribe).await;
+            }
+            opened.journal.close();
+        });
+        sql(directory.path(), change);
+        if what.starts_with("the record of") {
+            // Its note says that there was one more; who takes the event away takes that too.
+            std::fs::remove_file(directory.path().join("journal.head")).unwrap();
+        }
+        is_told(what, directory.path(), proves);
+    }
+}
+
+fn is_told(what: &str, directory: &Path, proves: Proves) {
+    const IN_TIME: &str = "were deleted when their time was over";
+    const GONE: &str = "are gone, and no event says that they were deleted when their time was over";
+    let (word, status, said, through) = match proves {
+        Proves::Everything => ("first", 0, "", 0),
+        Proves::Deleted(through) => ("expired", 0, IN_TIME, through),
+        Proves::Nothing(through) => ("gone", 1, GONE, through),
+    };
+    let before = format!("events 1 to {through} {said}");
+    let place = directory.to_str().unwrap();
+    // The command, whether it is told there at all that events were deleted in their time, and its status then.
+    let told_by: [(&[&str], bool, i32); 12] = [
+        (&["journal", "verify", place], true, 0),
+        (&["journal", "info", place], true, 0),
+        (&["report", "--zone", "UTC", "--journal", place], false, 0),
+        (&["report", "--format", "csv", "--journal", place], false, 0),
+        (&["recall", "1000", "--journal", place], false, 0),
+        (&["events", "list", "--journal", place], false, 0),
+        (&["events", "list", "--from", "3", "--journal", place], true, 0),
+        (&["events", "list", "--from", "30", "--journal", place], false, 0),
+        (&["events", "list", "--round", "101", "--journal", place], true, 1),
+        (&["events", "show", "3", "--journal", place], true, 1),
+        (&["events", "export", "--journal", place], false, 0),
+        (&["events", "tail", "-n", "1000", "--journal", place], false, 0),
+    ];
+    for (arguments, tells_always, expired_status) in told_by {
+        let output = tablegate(arguments);
+        let both = format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        let told = format!("{what}: {arguments:?}: {both}");
+        let is_info = arguments[1] == "info";
+        let asks_for_it = !arguments.contains(&"30");
+        let (expected, tells) = match proves {
+            Proves::Everything => (0, false),
+            Proves::Deleted(_) => (expired_status, tells_always),
+            Proves::Nothing(_) => (i32::from(!is_info && asks_for_it) * status, asks_for_it),
+        };
+        assert_eq!(output.status.code(), Some(expected), "{told}");
+        // One line or more: the page of a report is folded.
+        let flat = both.split_whitespace().collect::<Vec<_>>().join(" ").replace("! ", "");
+        assert_eq!(flat.contains(&before) && through > 0, tells, "{told}");
+        if proves != Proves::Deleted(through) {
+            assert!(!flat.replace(GONE, "").contains("time was over"), "{told}");
+        }
+    }
+    let report = tablegate(&["report", "--zone", "UTC", "--json", "--journal", place]);
+    let json: serde_json::Value = serde_json::from_slice(&report.stdout).unwrap();
+    let notes = json["notes"].to_string();
+    assert_eq!(
+        notes.contains("were deleted when their time was over: nothing before"),
+        word == "expired",
+        "{notes}"
+    );
+    for command in ["verify", "info"] {
+        let output = tablegate(&["journal", command, "--json", place]);
+        let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(json["beginning"], word, "{what}: {json:#}");
+        if command == "verify" {
+            assert_eq!(json["whole"], status == 0, "{what}: {json:#}");
+        }
+    }
+}
