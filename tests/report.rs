@@ -233,6 +233,7 @@ async fn a_question_that_makes_no_sense_is_refused() {
             "--to is not after --from",
         ),
         (&["--shifts", "6,14"], "--shifts: 6 is no time of day"),
+        (&["--shifts", "06:00,06:00"], "--shifts: 06:00 stands there twice"),
         (&["--zone", "Pacific/Nowhere"], "--zone Pacific/Nowhere"),
     ] {
         let all = [&["report", "--journal", "/nowhere"], arguments].concat();

@@ -129,6 +129,19 @@ impl Zone {
         Some(Timestamp::from_unix_micros(zoned.timestamp().as_microsecond()))
     }
 
+    /// The moment from which on this zone's clock shows at least that: when it leaps over it, the moment of the leap.
+    fn reaches(&self, date: Date, time: Time) -> Option<Timestamp> {
+        let wanted = date.to_datetime(time);
+        let zoned = wanted.to_zoned_datetime(self.zone.clone()).ok()?;
+        let at = zoned.timestamp();
+        if zoned.datetime() == wanted {
+            return Some(Timestamp::from_unix_micros(at.as_microsecond()));
+        }
+        let just_after = jiff::Timestamp::from_microsecond(at.as_microsecond().saturating_add(1)).ok()?;
+        let leap = self.zone.preceding(just_after).next()?;
+        Some(Timestamp::from_unix_micros(leap.timestamp().as_microsecond()))
+    }
+
     /// What this zone's clock shows.
     #[must_use]
     pub fn show(&self, at: Timestamp) -> Shown {
@@ -154,17 +167,23 @@ impl Shifts {
     /// From `06:00,14:00,22:00`.
     ///
     /// # Errors
-    /// A sentence: what of it is no time of day.
+    /// A sentence: what of it is no time of day, or that two shifts begin at once.
     pub fn parse(text: &str) -> Result<Shifts, String> {
         let mut times = Vec::new();
         for written in text.split(',') {
-            let time = time_of_day(written.trim()).ok_or_else(|| {
-                format!("{written} is no time of day: write when each shift begins, as {USUAL_SHIFTS}")
-            })?;
+            let written = written.trim();
+            let not = || format!("{written} is no time of day: write when each shift begins, as {USUAL_SHIFTS}");
+            // Seconds would be told nowhere.
+            let minutes_only = written.matches(':').count() == 1;
+            let time = time_of_day(written).filter(|_| minutes_only).ok_or_else(not)?;
+            if times.contains(&time) {
+                return Err(format!(
+                    "{written} stands there twice: two shifts can't begin at once; write when each begins, as {USUAL_SHIFTS}"
+                ));
+            }
             times.push(time);
         }
         times.sort_unstable();
-        times.dedup();
         if times.len() > SHIFTS_MAX {
             return Err(format!("{} shifts a day are more than {SHIFTS_MAX}", times.len()));
         }
@@ -243,7 +262,7 @@ impl Calendar {
         let beginnings = days
             .into_iter()
             .flat_map(|day| self.shifts.0.iter().map(move |time| (day, *time)))
-            .filter_map(|(day, time)| self.zone.at(day, time));
+            .filter_map(|(day, time)| self.zone.reaches(day, time));
         let (mut from, mut to) = (None, None);
         for beginning in beginnings {
             if beginning <= at {
@@ -300,6 +319,12 @@ mod tests {
                 "2026-09-26T13:00:00Z",
                 told("2026-09-26T22:00:00+12:00", "2026-09-27T06:00:00+13:00", 7),
             ),
+            // One of these beginnings is leapt over: its shift begins with the leap.
+            (
+                "01:00,02:30,10:00",
+                "2026-09-26T14:10:00Z",
+                told("2026-09-27T03:00:00+13:00", "2026-09-27T10:00:00+13:00", 7),
+            ),
             (
                 "12:00",
                 "2026-04-05T01:00:00Z",
@@ -354,11 +379,69 @@ mod tests {
     #[test]
     fn shifts_are_times_of_day() {
         assert_eq!(
-            Shifts::parse("22:00, 6:00,14:00,06:00").unwrap().words(),
+            Shifts::parse("22:00, 6:00,14:00").unwrap().words(),
             ["06:00", "14:00", "22:00"]
         );
-        for text in ["", "6", "25:00", "06:60", "06:00,,", "-1:00"] {
-            assert!(Shifts::parse(text).is_err(), "{text}");
+        let every_minute: Vec<String> = (0..25).map(|minute| format!("00:{minute:02}")).collect();
+        for (text, said) in [
+            ("", " is no time of day"),
+            ("6", "6 is no time of day"),
+            ("24:00", "24:00 is no time of day"),
+            ("25:00", "25:00 is no time of day"),
+            ("06:60", "06:60 is no time of day"),
+            ("06:00,,", " is no time of day"),
+            ("06:00-14:00", "06:00-14:00 is no time of day"),
+            ("-1:00", "-1:00 is no time of day"),
+            ("06:00:30", "06:00:30 is no time of day"),
+            ("06:00,06:00", "06:00 stands there twice"),
+            ("22:00,6:00,14:00,06:00", "06:00 stands there twice"),
+            (&every_minute.join(","), "25 shifts a day are more than 24"),
+        ] {
+            let refused = Shifts::parse(text).unwrap_err();
+            assert!(refused.starts_with(said), "{text}: {refused}");
+        }
+    }
+
+    /// Each moment of a day lies in one shift, which begins when its clock reaches a time that was named, and ends where the next begins.
+    #[test]
+    fn shifts_follow_each_other_on_every_day_even_where_clocks_leap() {
+        let days = ["2026-04-04", "2026-04-05", "2026-09-26", "2026-09-27", "2026-02-14"];
+        for shifts in [
+            "02:00,02:30,03:00",
+            "02:30,14:30",
+            "00:00,12:00",
+            "03:00,03:30,02:15",
+            "2:59",
+        ] {
+            for zone in ["Pacific/Auckland", "Australia/Lord_Howe", "UTC"] {
+                let zone = Zone::find(Some(zone)).unwrap();
+                let parsed = Shifts::parse(shifts).unwrap();
+                for day in days {
+                    let mut calendar = Calendar::new(zone.clone(), parsed.clone(), None, None);
+                    let begins = zone.moment(day).unwrap().as_unix_micros();
+                    let mut last: Option<Period> = None;
+                    for minute in 0..26 * 60 {
+                        let at = Timestamp::from_unix_micros(begins + minute * 60_000_000);
+                        let Place::In(period) = calendar.place(at) else {
+                            panic!("{shifts} {day}: {minute} is in no shift");
+                        };
+                        assert!(period.from <= at && at < period.to, "{shifts} {day}: {minute}");
+                        if let Some(last) = last {
+                            let follows = last == period || last.to == period.from;
+                            assert!(follows, "{shifts} {day}: {last:?}, then {period:?}");
+                        }
+                        last = Some(period);
+                        // A leap is the only moment at which a shift begins that was named otherwise.
+                        let shown = zone.show(period.from).minute;
+                        let shown = shown.split(' ').next_back().unwrap();
+                        let is_named = parsed.words().iter().any(|word| word == shown);
+                        let just_before = Timestamp::from_unix_micros(period.from.as_unix_micros() - 1);
+                        let before = zone.show(just_before).exact;
+                        let leaps = before.get(19..) != zone.show(period.from).exact.get(19..);
+                        assert!(is_named || leaps, "{shifts} {day}: begins at {shown}");
+                    }
+                }
+            }
         }
     }
 }

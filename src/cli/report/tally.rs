@@ -49,7 +49,7 @@ pub struct DeviceFigures {
     pub firmware: String,
     /// Times that it came up.
     pub came_up: u64,
-    /// Times that it went away, by reason.
+    /// Times that it went away, by the reason that was told first: while it is away another may be found.
     pub went_away: BTreeMap<String, u64>,
     /// How long it was away within runs of the daemon, microseconds.
     pub away_us: u64,
@@ -63,9 +63,10 @@ pub struct DeviceFigures {
     pub stale_keys: u64,
     /// Lamps of it that were found dark, or lit wrongly.
     pub lamps_failed: u64,
-    /// Since when it is away, microseconds of uptime.
-    away_since: Option<u64>,
 }
+
+/// A device: its kind and serial number.
+type Who = (&'static str, String);
 
 /// The event before.
 #[derive(Clone, Debug, Default)]
@@ -87,7 +88,9 @@ pub struct Tally {
     watch: Stopwatch,
     mode: Mode,
     last: Option<Last>,
-    devices: BTreeMap<(&'static str, String), DeviceFigures>,
+    devices: BTreeMap<Who, DeviceFigures>,
+    /// Devices that are away, and since when, microseconds of uptime; `None`: since another run, or from before the report's time.
+    away: BTreeMap<Who, Option<u64>>,
     game: String,
 }
 
@@ -97,7 +100,7 @@ pub struct Tallied {
     /// Figures of each period in which anything happened, in order of time.
     pub periods: Vec<(Period, Figures)>,
     /// By kind and serial number.
-    pub devices: BTreeMap<(&'static str, String), DeviceFigures>,
+    pub devices: BTreeMap<Who, DeviceFigures>,
     /// The game of the newest start; empty: not known.
     pub game: String,
 }
@@ -126,6 +129,7 @@ impl Tally {
             mode: Mode::default(),
             last: None,
             devices: BTreeMap::new(),
+            away: BTreeMap::new(),
             game: String::new(),
         }
     }
@@ -253,28 +257,41 @@ impl Tally {
     )]
     fn note_device(&mut self, event: &Event, body: &Body, counts: bool) {
         if matches!(body, Body::GatewayStarted(_)) {
-            self.devices.values_mut().for_each(|device| device.away_since = None);
+            self.away.values_mut().for_each(|since| *since = None);
         }
-        let Some(device) = event.device.as_ref().filter(|device| counts && is_known(device)) else {
+        let Some(device) = event.device.as_ref().filter(|device| is_known(device)) else {
             return;
         };
-        let key = (device_kind(device.kind()), device.serial_number.clone());
-        let figures = self.devices.entry(key).or_default();
+        let who = (device_kind(device.kind()), device.serial_number.clone());
+        let was_away = match body {
+            Body::DeviceOnline(_) => self.away.remove(&who),
+            Body::DeviceOffline(_) => {
+                let known = self.away.get(&who).copied();
+                self.away
+                    .entry(who.clone())
+                    .or_insert(counts.then_some(event.uptime_us));
+                known
+            }
+            _ => None,
+        };
+        if !counts {
+            return;
+        }
+        let figures = self.devices.entry(who).or_default();
         match body {
             Body::DeviceOnline(online) => {
                 figures.came_up += 1;
                 figures.firmware.clone_from(&online.firmware);
-                if let Some(since) = figures.away_since.take() {
+                if let Some(Some(since)) = was_away {
                     figures.away_us += event.uptime_us.saturating_sub(since);
                 }
             }
-            Body::DeviceOffline(offline) => {
-                count(
-                    &mut figures.went_away,
-                    &code(offline.reason().as_str_name(), "DEVICE_OFFLINE_REASON_"),
-                );
-                figures.away_since.get_or_insert(event.uptime_us);
-            }
+            // Another reason for the same absence is no other departure.
+            Body::DeviceOffline(_) if was_away.is_some() => {}
+            Body::DeviceOffline(offline) => count(
+                &mut figures.went_away,
+                &code(offline.reason().as_str_name(), "DEVICE_OFFLINE_REASON_"),
+            ),
             Body::DeviceFaulted(_) => figures.faults += 1,
             Body::ResultEntered(_) | Body::SpinResulted(_) => figures.entries += 1,
             Body::EntryRejected(rejected) => figures.refused += u64::from(rejected.count.max(1)),

@@ -389,6 +389,52 @@ fn figures_of_a_device_follow_the_device() {
     assert_eq!((second.came_up, second.entries, second.stale_keys), (1, 0, 6));
 }
 
+/// One absence, whatever is found out about it while it lasts, across a start, and across the report's beginning.
+#[test]
+fn another_reason_for_the_same_absence_is_no_other_departure() {
+    let lamps = Some((DeviceKind::LayoutLamps, "LL-1"));
+    let online = || Body::DeviceOnline(DeviceOnline::default());
+    let offline = |reason: DeviceOfflineReason| {
+        let mut offline = DeviceOffline::default();
+        offline.set_reason(reason);
+        Body::DeviceOffline(offline)
+    };
+    let play = |script: &mut Script| {
+        script.start(0);
+        script.from(1, 0, lamps, online());
+        script.from(100, 0, lamps, offline(DeviceOfflineReason::Silent));
+        script.from(101, 0, lamps, offline(DeviceOfflineReason::PortGone));
+        script.from(130, 0, lamps, offline(DeviceOfflineReason::PortHeld));
+        script.from(140, 0, lamps, offline(DeviceOfflineReason::Silent));
+        script.from(150, 0, lamps, online());
+        script.from(200, 0, lamps, offline(DeviceOfflineReason::PortGone));
+        script.start(300);
+        script.from(310, 0, lamps, offline(DeviceOfflineReason::PortHeld));
+        script.from(350, 0, lamps, online());
+        script.from(400, 0, lamps, offline(DeviceOfflineReason::Silent));
+        script.from(403, 0, lamps, offline(DeviceOfflineReason::PortGone));
+    };
+    let at = |second: i64| Some(Timestamp::from_unix_micros((MIDNIGHT_S + second) * 1_000_000));
+    for (from, came_up, reasons, away_s) in [
+        (None, 3, &[("port_gone", 1), ("silent", 2)][..], 50),
+        // It was away when the report begins.
+        (at(110), 2, &[("port_gone", 1), ("silent", 1)], 0),
+        (at(401), 0, &[], 0),
+    ] {
+        let mut script = Script::by("");
+        script.tally = Tally::new(Calendar::new(Zone::utc(), Shifts::default(), from, None));
+        play(&mut script);
+        let devices = script.end().devices;
+        let found = &devices[&("lamps", "LL-1".to_owned())];
+        assert_eq!(found.went_away, counted(reasons), "{from:?}");
+        assert_eq!(
+            (found.came_up, found.away_us),
+            (came_up, away_s * 1_000_000),
+            "{from:?}"
+        );
+    }
+}
+
 #[test]
 fn games_of_two_up_are_rounds_and_their_invalid_spins_are_counted() {
     let mut script = Script::by("");
