@@ -17,7 +17,8 @@ use tablegate::table::event::{
 };
 use tablegate::table::input::{DeviceKind, Input, OperatorAct, Person, Role};
 use tablegate::time::{Timestamp, Uptime};
-use tablegate::uplink::requests::{self, Asked, Desk, MAX_REPLAY};
+use tablegate::uplink::desk::{Desk, MAX_REPLAY};
+use tablegate::uplink::requests::{self, Asked};
 use tablegate::uplink::topic::Topics;
 use tablegate::wire::frame::{self, Decoder, Kind, Received, Side};
 use tablegate::wire::message::{self, DeviceHello, DicePermit, HostHello, Mended, from_device};

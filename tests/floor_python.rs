@@ -15,7 +15,7 @@ use std::process::Stdio;
 use tablegate::gateway::MAX_SEED;
 use tablegate::signing::Signer;
 use tablegate::table::event::{Body, CheckpointRecorded, Event, TableCheckpoint};
-use tablegate::uplink::{broker, delivery, pace, requests, topic};
+use tablegate::uplink::{broker, delivery, desk, pace, requests, topic};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 use uplink_support::memory::{Memory, PREFIX, Plan};
@@ -45,15 +45,12 @@ fn the_limits_on_the_page_are_the_codes() {
             "correlation data",
             format!("at most {} bytes", requests::MAX_CORRELATION),
         ),
-        ("events of one replay", requests::MAX_REPLAY.to_string()),
-        (
-            "replays that run / wait",
-            format!("1 / {}", requests::MAX_WAITING_REPLAYS),
-        ),
-        ("short answers that wait", requests::MAX_WAITING_ANSWERS.to_string()),
+        ("events of one replay", desk::MAX_REPLAY.to_string()),
+        ("replays that run / wait", format!("1 / {}", desk::MAX_WAITING_REPLAYS)),
+        ("short answers that wait", desk::MAX_WAITING_ANSWERS.to_string()),
         (
             "topics, correlation data and ids of those",
-            format!("{} bytes", requests::MAX_WAITING_ANSWER_BYTES),
+            format!("{} bytes", desk::MAX_WAITING_ANSWER_BYTES),
         ),
         ("seed", format!("1 to {MAX_SEED} bytes")),
         ("answers in flight", delivery::MAX_RESPONSES.to_string()),

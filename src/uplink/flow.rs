@@ -2,11 +2,12 @@
 
 use super::alarms::Subject;
 use super::delivery::Entry;
+use super::desk::Short;
 use super::exchange::{Publication, Retention};
 use super::farewell::Farewell;
 use super::keeper::{Leg, Presence};
 use super::reading::JournalIndex;
-use super::requests::{ReplyTo, Short};
+use super::requests::ReplyTo;
 use super::session::{Ended, STATE_EVERY, STATUS_EVERY, Session};
 use super::source::{Extent, Page, SourceError};
 use crate::failpoint::{Point, pass};

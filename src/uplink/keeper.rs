@@ -1,15 +1,16 @@
 //! Connects again and again, and keeps between connections what outlives them: cursors, pauses, conditions, the report.
 
 use super::alarms::{Alarms, Subject};
-use super::exchange::{Brokers, ConnectError, ConnectOptions, Loss, TlsTexts};
+use super::exchange::{Brokers, Loss};
 use super::pace::{Cause, Pace};
 use super::reading::{JournalIndex, Reading, Reads};
 use super::renewal;
 use super::session::{Ended, Session};
 use super::topic::Topics;
+use super::waiting::{asked_to_stop, at, changed, tell};
 use super::{
-    Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, Transport, UplinkConfig, UplinkReport,
-    UplinkState, Verifier,
+    Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, UplinkConfig, UplinkReport, UplinkState,
+    Verifier,
 };
 use crate::journal::{Newest, Seqno};
 use crate::table::event::{Head, Status, TableState};
@@ -18,7 +19,6 @@ use crate::time::Clock;
 use prost::Message;
 use prost::bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
@@ -74,9 +74,9 @@ pub(super) struct Keeper {
     /// What the certificate files hold now; never changes without any.
     pub(super) certificates: watch::Receiver<Option<renewal::Looked>>,
     /// Digest of those that the connection was made with.
-    certificates_used: Option<[u8; 32]>,
+    pub(super) certificates_used: Option<[u8; 32]>,
     /// What is wrong with a certificate, by broker.
-    not_taken: BTreeMap<String, String>,
+    pub(super) not_taken: BTreeMap<String, String>,
     say: watch::Sender<UplinkReport>,
     /// When the report may be said again, once it has changed.
     say_at: Option<Instant>,
@@ -238,31 +238,6 @@ impl Keeper {
         number
     }
 
-    async fn options(&self, address: BrokerAddress, connection: u64) -> Result<ConnectOptions, ConnectError> {
-        let will = self.status(connection, Presence::Offline);
-        let (tls, login) = if needs_files(&self.config, address.transport) {
-            let (files, transport) = (self.config.clone(), address.transport);
-            match tokio::task::spawn_blocking(move || read_files(&files, transport)).await {
-                Ok(read) => read?,
-                Err(error) => {
-                    return Err(ConnectError::File {
-                        path: std::path::PathBuf::new(),
-                        source: std::io::Error::other(error),
-                    });
-                }
-            }
-        } else {
-            read_files(&self.config, address.transport)?
-        };
-        Ok(ConnectOptions {
-            address,
-            client_id: self.config.client_id.clone(),
-            login,
-            tls,
-            will: Some((self.topics.status.clone(), will)),
-        })
-    }
-
     /// The encoded `Status` of a connection.
     pub(super) fn status(&self, connection: u64, presence: Presence) -> Vec<u8> {
         let head = self.head.borrow().clone();
@@ -363,47 +338,6 @@ impl Keeper {
         if !self.logged.get(broker).is_some_and(is_known) {
             tracing::warn!(%broker, error = text, "no broker connection");
             self.logged.insert(broker.clone(), (text.to_owned(), Instant::now()));
-        }
-    }
-
-    /// A certificate of this broker, or the table's own for it, is not taken. One alert tells of every broker, so that two that are
-    /// tried in turn don't raise it in turn.
-    fn certificate_not_taken(&mut self, text: &str) {
-        self.not_taken.insert(self.report.broker.clone(), text.to_owned());
-        let texts = self.not_taken.iter().map(|(broker, text)| format!("{broker}: {text}"));
-        let text = texts.collect::<Vec<_>>().join("; ");
-        self.alarms.renew(Condition::CertificateRefused, text);
-    }
-
-    /// A broker has taken the connection, and so its certificates.
-    pub(super) fn certificates_taken(&mut self) {
-        self.not_taken.clear();
-        self.alarms.clear(Condition::CertificateRefused);
-    }
-
-    /// Tells what the certificate files hold now. Says whether the connection was made with others.
-    pub(super) fn heed_certificates(&mut self) -> Certificates {
-        let Some(looked) = self.certificates.borrow_and_update().clone() else {
-            return Certificates::InUse;
-        };
-        match looked.expiring {
-            Some(expiring) => self.alarms.renew(Condition::CertificateExpires, expiring.text),
-            None => self.alarms.clear(Condition::CertificateExpires),
-        }
-        let is_online = self.online_since.is_some();
-        match (looked.unusable, looked.digest, self.certificates_used) {
-            (Some(text), ..) if is_online => {
-                let text = format!("{text}; the connection goes on with those that it was made with");
-                self.alarms.renew(Condition::CertificateRefused, text);
-                Certificates::InUse
-            }
-            (None, Some(now), Some(used)) if is_online && now != used => Certificates::Renewed,
-            (None, Some(_), _) if is_online => {
-                self.certificates_taken();
-                Certificates::InUse
-            }
-            // While there is no connection, each attempt says what is wrong.
-            (..) => Certificates::InUse,
         }
     }
 
@@ -514,13 +448,6 @@ impl Keeper {
     }
 }
 
-/// Whether the certificate files are those that the connection was made with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Certificates {
-    InUse,
-    Renewed,
-}
-
 /// What ended a wait between two connections.
 enum Waited {
     HeadMoved,
@@ -563,69 +490,4 @@ fn access(events: EventFeed, reads: Reads) -> Result<JournalAccess, std::io::Err
         in_use,
         newest: events.newest,
     })
-}
-
-type Read = (Option<TlsTexts>, Option<(String, String)>);
-
-/// Whether a connection needs anything of the disk, which may hang.
-fn needs_files(config: &UplinkConfig, transport: Transport) -> bool {
-    let password = config.login.as_ref().is_some_and(|login| login.password_file.is_some());
-    password || (config.tls.is_some() && transport == Transport::Tls)
-}
-
-/// Certificates and passwords may be renewed while the daemon runs: they are read at each connect. Blocking.
-fn read_files(config: &UplinkConfig, transport: Transport) -> Result<Read, ConnectError> {
-    let tls = match (&config.tls, transport) {
-        (Some(files), Transport::Tls) => Some(renewal::read(files)?),
-        (None, _) | (_, Transport::Plain) => None,
-    };
-    let login = match &config.login {
-        Some(login) => {
-            let password = match &login.password_file {
-                Some(path) => String::from_utf8_lossy(&read_file(path)?)
-                    .trim_end_matches(['\r', '\n'])
-                    .to_owned(),
-                None => String::new(),
-            };
-            Some((login.username.clone(), password))
-        }
-        None => None,
-    };
-    Ok((tls, login))
-}
-
-fn read_file(path: &Path) -> Result<Vec<u8>, ConnectError> {
-    std::fs::read(path).map_err(|source| ConnectError::File {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// Tells the gateway one thing. A gateway that has gone away has no use for it.
-pub(super) fn tell(permit: Result<mpsc::Permit<'_, Notice>, mpsc::error::SendError<()>>, alarms: &mut Alarms) {
-    if let (Ok(permit), Some(notice)) = (permit, alarms.next_news()) {
-        permit.send(notice);
-    } else {
-        while alarms.next_news().is_some() {}
-    }
-}
-
-/// Returns at the time, or never.
-pub(super) async fn at(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// Returns when the gateway asks to stop, or has gone away.
-pub(super) async fn asked_to_stop(stopping: &mut watch::Receiver<Stopping>) {
-    let _ = stopping.wait_for(|stopping| *stopping == Stopping::Asked).await;
-}
-
-/// Returns when there is a new value; never when nobody can send one.
-pub(super) async fn changed<T>(values: &mut watch::Receiver<T>) {
-    if values.changed().await.is_err() {
-        std::future::pending().await
-    }
 }
