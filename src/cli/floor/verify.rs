@@ -2,8 +2,9 @@
 
 use super::super::ending::Failure;
 use super::super::verify::{ANSWER_WITHIN, Asked};
+use super::at::Where;
 use super::follow::{Follower, Heard};
-use super::{Where, no_answer};
+use super::no_answer;
 use crate::table::event::{SoftwareVerified, VerifySoftware, request, response};
 use clap::Args;
 
