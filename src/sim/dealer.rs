@@ -1,7 +1,7 @@
 //! A dealer who plays tai-sai or sic-bo on three simulated devices, going by what can be seen: readout, lamps, whether the tumbler is
 //! free. What a dealer with a dice cup does the same way stands here too.
 
-use super::engine::Trouble;
+use super::handle::Trouble;
 use super::{Lamps, LampsView, Spun, Terminal, Tumbler};
 use crate::wire::message::Cover;
 use std::collections::BTreeSet;

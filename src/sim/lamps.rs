@@ -1,6 +1,7 @@
 //! Simulated lamps: the layout's, or two-up's result lights.
 
-use super::engine::{self, Handle, LineView, Link, Model, Setup};
+use super::engine::{self, Link, Model};
+use super::handle::{Handle, LineView, Setup};
 use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{DeviceKind, LampStatus, Sensing, from_device, to_device};

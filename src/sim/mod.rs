@@ -25,6 +25,7 @@ mod cup;
 mod dealer;
 mod engine;
 pub mod faults;
+mod handle;
 mod lamps;
 mod line;
 mod plug;
@@ -35,7 +36,7 @@ mod two_up;
 
 pub use cup::CupDealer;
 pub use dealer::{Answer, Dealer, Order, Pace, Played, Stuck};
-pub use engine::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
+pub use handle::{Handle, Hearing, LineView, Setup, Traffic, Trouble};
 pub use lamps::{Lamps, LampsSetup, LampsView, StuckAt};
 pub use line::{Faults, Garble};
 pub use terminal::{Terminal, TerminalSetup, TerminalView, Wear};

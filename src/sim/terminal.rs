@@ -1,7 +1,8 @@
 //! A simulated entry terminal: keys, readout, and the contacts wired to it.
 
 use super::Chance;
-use super::engine::{self, Handle, Hearing, LineView, Link, Model, Setup};
+use super::engine::{self, Link, Model};
+use super::handle::{Handle, Hearing, LineView, Setup};
 use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{

@@ -1,7 +1,8 @@
 //! A simulated dice tumbler: spins, cover, seal, reader.
 
 use super::Chance;
-use super::engine::{self, Handle, LineView, Link, Model, Setup};
+use super::engine::{self, Link, Model};
+use super::handle::{Handle, LineView, Setup};
 use super::plug::Place;
 use crate::time::Uptime;
 use crate::wire::message::{
