@@ -19,7 +19,7 @@ pub struct LinkReport {
     pub state: LinkState,
     /// One sentence for a technician: what is wrong and what to do; empty when nothing is.
     pub text: String,
-    /// Since when it stands so, in microseconds since the daemon's start.
+    /// Since when it is up, or isn't, in microseconds since the daemon's start: greetings in vain don't begin it anew.
     pub since_us: u64,
     /// When this report was made, on the same clock.
     pub at_us: u64,

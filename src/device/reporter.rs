@@ -104,7 +104,8 @@ impl Reporter {
             if !moved && report.text == standing.text {
                 return false;
             }
-            if moved {
+            // A port that is opened, or a wrong device that is greeted, again and again is away since it went.
+            if (report.state == LinkState::Up) != (standing.state == LinkState::Up) {
                 report.since_us = now.as_micros();
             }
             if moved && matches!(standing.state, LinkState::Down | LinkState::Silent) {
@@ -114,9 +115,13 @@ impl Reporter {
                     at_us: now.as_micros(),
                 });
             }
+            // A wrong device that is greeted in vain is no news.
+            let is_news = report.text != standing.text || standing.text.is_empty() || standing.state == LinkState::Up;
             report.state = standing.state;
             report.text = standing.text;
-            log.line(now, report);
+            if is_news {
+                log.line(now, report);
+            }
             true
         });
     }
