@@ -33,8 +33,8 @@ pub fn append(folder: &Path, count: u64, ends_with: Last) -> Seqno {
     let path = file_in(&directory);
     let (pattern, checkpoint, machine) = read(&path);
     let owner = Owner {
-        site: "bench".to_owned(),
-        table: "TS-01".to_owned(),
+        site: pattern[0].site.clone(),
+        table: pattern[0].table.clone(),
     };
     let now = tablegate::gateway::SystemClock::start().wall();
     let opened = Journal::open(&directory, &owner, &machine, Options::new(now)).unwrap();
