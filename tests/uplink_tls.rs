@@ -371,3 +371,90 @@ async fn status_and_the_journal_of_a_daemon_name_the_certificate() {
         );
     }
 }
+
+/// What a broker says to somebody who shows this certificate and then nothing more.
+async fn greeted(broker: &Mosquitto, home: &Path, name: &str) -> String {
+    let mut command = Command::new("openssl");
+    command.args(["s_client", "-connect", &format!("127.0.0.1:{}", broker.port)]);
+    for (option, file) in [
+        ("-CAfile", "ca.pem"),
+        ("-cert", &format!("{name}.pem")),
+        ("-key", &format!("{name}.key")),
+    ] {
+        command.arg(option).arg(home.join(file));
+    }
+    // A broker that refuses says so at once; one that doesn't waits for more.
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .kill_on_drop(true);
+    let mut child = command.spawn().unwrap();
+    let waits = child.stdin.take();
+    let output = tokio::time::timeout(std::time::Duration::from_millis(500), child.wait_with_output()).await;
+    drop(waits);
+    output.map_or_else(
+        |_| String::new(),
+        |output| String::from_utf8_lossy(&output.unwrap().stderr).into_owned(),
+    )
+}
+
+/// A table's certificate is revoked while it plays: with the new list the broker lets nobody in by it, the table says why and plays on, and
+/// a new certificate is used without a restart of the daemon.
+#[tokio::test]
+#[ignore = "needs mosquitto and openssl: tests/all runs it"]
+async fn a_certificate_that_is_revoked_in_play_is_named_and_its_successor_taken() {
+    let home = floor_of(&["TS-07", "TS-08"]);
+    let home = home.path();
+    let mut broker = start(home, "localhost", &[]);
+    let mut scene = Scene::new("mqtt://127.0.0.1:9");
+    use_tls(&scene, &secure(&broker), home, "TS-07");
+    scene.start().await;
+    scene.open().await;
+    scene
+        .until("delivered", |view| {
+            view["uplink"]["state"] == "online" && view["uplink"]["backlog"] == 0
+        })
+        .await;
+
+    // SIGHUP is enough for whoever comes; who is there stays.
+    assert_eq!(greeted(&broker, home, "TS-07").await, "");
+    certificates(home, &["revoke", "TS-07"], &[]);
+    broker.reload();
+    within("the list counts", async {
+        while !greeted(&broker, home, "TS-07").await.contains("certificate revoked") {}
+    })
+    .await;
+    assert_eq!(greeted(&broker, home, "TS-08").await, "", "nobody else is meant");
+    assert_eq!(scene.status().await["uplink"]["state"], "online");
+
+    // A restart ends that too.
+    broker.terminate();
+    broker.restart();
+    let refused = |view: &serde_json::Value| {
+        let said = view["uplink"]["last_error"].as_str().unwrap_or_default();
+        view["alerts"].to_string().contains("certificate_refused") && said.ends_with("it has been revoked")
+    };
+    scene.until("the alert", refused).await;
+    scene.dealer.play([1, 3, 6]).await.unwrap();
+    let view = scene
+        .until("a backlog", |view| view["uplink"]["backlog"].as_u64() > Some(5))
+        .await;
+    assert!(refused(&view), "{view:#}");
+
+    certificates(home, &["client", "TS-07"], &[]);
+    scene
+        .until("delivered", |view| {
+            view["uplink"]["state"] == "online" && view["uplink"]["backlog"] == 0
+        })
+        .await;
+    scene
+        .until("no alert", |view| {
+            let standing = view["alerts"].as_array().cloned().unwrap_or_default();
+            standing
+                .iter()
+                .all(|alert| alert["alert"] != "certificate_refused" || alert["over"] == true)
+        })
+        .await;
+    assert!(scene.terminate().await.success());
+}

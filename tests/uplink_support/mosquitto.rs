@@ -55,6 +55,11 @@ impl Mosquitto {
         self.signal(nix::sys::signal::Signal::SIGSTOP);
     }
 
+    /// SIGHUP: it reads its certificates and lists again, a moment later.
+    pub fn reload(&self) {
+        self.signal(nix::sys::signal::Signal::SIGHUP);
+    }
+
     /// SIGTERM: what it keeps is written.
     pub fn terminate(&mut self) {
         self.signal(nix::sys::signal::Signal::SIGTERM);
