@@ -25,7 +25,7 @@ use tablegate::uplink::exchange::{
 };
 use tablegate::uplink::{Brokers, Connected, Reads};
 use tokio::task::JoinHandle;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tracing::Subscriber as TracingSubscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::{Context, SubscriberExt};
@@ -62,7 +62,7 @@ async fn a_broker_that_is_never_up_costs_neither_memory_nor_log() {
     let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut rig = Plan::new(Memory::with_events("j", 10), &format!("mqtt://{nobody}")).start();
     let mut report = rig.uplink.report.clone();
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let wait = |count: u64| {
         let mut report = report.clone();
         async move {
@@ -101,25 +101,38 @@ async fn a_broker_that_is_never_up_costs_neither_memory_nor_log() {
     assert_eq!(backlog.published, 0);
 }
 
-/// Brokers that take a connection, take what is published, acknowledge nothing, and are gone 20 ms later.
-#[derive(Default)]
-struct Flapping {
-    connections: AtomicU64,
-    /// Most publishes that one connection was given.
-    most: Arc<AtomicU64>,
+/// What a connection does with what is published on it.
+#[derive(Clone)]
+enum Behaviour {
+    /// Acknowledges nothing, and is gone 20 ms after the greeting.
+    Flaps {
+        /// Most publishes that one connection was given.
+        most: Arc<AtomicU64>,
+    },
+    /// Acknowledges everything but in its hour, and then what came in it; it never ends by itself.
+    IsDeaf {
+        from: Instant,
+        until: Instant,
+        /// How often the uplink looked.
+        polls: Arc<AtomicU64>,
+    },
 }
+
+/// Brokers without bytes: each connection is taken and greeted, and takes whatever is published.
+struct Byteless(Behaviour);
 
 /// One connection to them.
-struct Flap {
+struct Line {
+    behaviour: Behaviour,
     said: Mutex<VecDeque<Signal>>,
-    gone: Pin<Box<Sleep>>,
+    /// Until it is gone, or hears again.
+    change: Pin<Box<Sleep>>,
+    unanswered: Mutex<VecDeque<u16>>,
     published: AtomicU64,
-    most: Arc<AtomicU64>,
 }
 
-impl Brokers for Flapping {
+impl Brokers for Byteless {
     fn connect(&self, _options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
-        self.connections.fetch_add(1, Ordering::SeqCst);
         let terms = Terms {
             receive_maximum: 100,
             max_packet: None,
@@ -131,12 +144,18 @@ impl Brokers for Flapping {
             Signal::Subscribed(Vec::new()),
             Signal::Subscribed(Vec::new()),
         ];
-        Ok(Box::new(Flap {
+        let changes_at = match &self.0 {
+            // The greeting waits 300 ms for what the broker kept.
+            Behaviour::Flaps { .. } => Instant::now() + Duration::from_millis(320),
+            Behaviour::IsDeaf { until, .. } => *until,
+        };
+        Ok(Box::new(Line {
+            behaviour: self.0.clone(),
             said: Mutex::new(VecDeque::from(said)),
-            // Real time: a simulated one. The greeting waits 300 ms for what the broker kept.
-            gone: Box::pin(tokio::time::sleep(Duration::from_millis(320))),
+            // Real time: a simulated one.
+            change: Box::pin(tokio::time::sleep_until(changes_at)),
+            unanswered: Mutex::default(),
             published: AtomicU64::new(0),
-            most: self.most.clone(),
         }))
     }
 
@@ -153,111 +172,39 @@ impl Brokers for Flapping {
     }
 }
 
-impl Connected for Flap {
+impl Connected for Line {
     fn poll_next(&mut self, cx: &mut Waking<'_>) -> Poll<Signal> {
+        if let Behaviour::IsDeaf { polls, .. } = &self.behaviour {
+            // Simulated time stands still while somebody is busy, so a loop without end has to be ended here.
+            let polls = polls.fetch_add(1, Ordering::SeqCst);
+            assert!(polls < MOST_POLLS, "the uplink looks again and again at nothing");
+        }
         if let Some(signal) = self.said.lock().unwrap().pop_front() {
             return Poll::Ready(signal);
         }
-        self.gone
-            .as_mut()
-            .poll(cx)
-            .map(|()| Signal::Lost(Loss::Broken("the broker closed the connection".to_owned())))
+        match &self.behaviour {
+            Behaviour::Flaps { .. } => {
+                let gone = Loss::Broken("the broker closed the connection".to_owned());
+                self.change.as_mut().poll(cx).map(|()| Signal::Lost(gone))
+            }
+            Behaviour::IsDeaf { from, .. } => {
+                let hears = Instant::now() < *from || self.change.as_mut().poll(cx).is_ready();
+                let oldest = hears.then(|| self.unanswered.lock().unwrap().pop_front()).flatten();
+                oldest.map_or(Poll::Pending, |pkid| {
+                    Poll::Ready(Signal::Acknowledged(pkid, Verdict::Taken))
+                })
+            }
+        }
     }
 
     fn publish(&self, _publication: Publication) -> Result<(), Stuck> {
         let published = self.published.fetch_add(1, Ordering::SeqCst) + 1;
-        self.most.fetch_max(published, Ordering::SeqCst);
         let pkid = u16::try_from(published).unwrap();
         self.said.lock().unwrap().push_back(Signal::Sent(pkid));
-        Ok(())
-    }
-
-    fn subscribe(&self, _subscriptions: &[Subscription]) -> Result<(), Stuck> {
-        Ok(())
-    }
-
-    fn disconnect(&self) -> Result<(), Stuck> {
-        Ok(())
-    }
-}
-
-/// A broker that acknowledges everything but in its hour, and then what came in it, and that never ends a connection by itself.
-struct Deaf {
-    deaf_from: tokio::time::Instant,
-    hears_at: tokio::time::Instant,
-    polls: Arc<AtomicU64>,
-}
-
-/// The connection to it.
-struct Ear {
-    said: Mutex<VecDeque<Signal>>,
-    deaf_from: tokio::time::Instant,
-    hears: Pin<Box<Sleep>>,
-    unanswered: Mutex<VecDeque<u16>>,
-    published: AtomicU64,
-    polls: Arc<AtomicU64>,
-}
-
-impl Brokers for Deaf {
-    fn connect(&self, _options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
-        let terms = Terms {
-            receive_maximum: 100,
-            max_packet: None,
-            retains: true,
-            takes_qos1: true,
-        };
-        let said = [
-            Signal::Connected(terms),
-            Signal::Subscribed(Vec::new()),
-            Signal::Subscribed(Vec::new()),
-        ];
-        Ok(Box::new(Ear {
-            said: Mutex::new(VecDeque::from(said)),
-            deaf_from: self.deaf_from,
-            // Real time: a simulated one.
-            hears: Box::pin(tokio::time::sleep_until(self.hears_at)),
-            unanswered: Mutex::default(),
-            published: AtomicU64::new(0),
-            polls: self.polls.clone(),
-        }))
-    }
-
-    fn chance(&self) -> f64 {
-        0.5
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::AtOnce
-    }
-
-    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
-        tokio::spawn(task)
-    }
-}
-
-impl Connected for Ear {
-    fn poll_next(&mut self, cx: &mut Waking<'_>) -> Poll<Signal> {
-        let polls = self.polls.fetch_add(1, Ordering::SeqCst);
-        // Simulated time stands still while somebody is busy, so a loop without end has to be ended here.
-        assert!(polls < MOST_POLLS, "the uplink looks again and again at nothing");
-        if let Some(signal) = self.said.lock().unwrap().pop_front() {
-            return Poll::Ready(signal);
+        match &self.behaviour {
+            Behaviour::Flaps { most } => drop(most.fetch_max(published, Ordering::SeqCst)),
+            Behaviour::IsDeaf { .. } => self.unanswered.lock().unwrap().push_back(pkid),
         }
-        let hears = tokio::time::Instant::now() < self.deaf_from || self.hears.as_mut().poll(cx).is_ready();
-        let oldest = if hears {
-            self.unanswered.lock().unwrap().pop_front()
-        } else {
-            None
-        };
-        oldest.map_or(Poll::Pending, |pkid| {
-            Poll::Ready(Signal::Acknowledged(pkid, Verdict::Taken))
-        })
-    }
-
-    fn publish(&self, _publication: Publication) -> Result<(), Stuck> {
-        let pkid = u16::try_from(self.published.fetch_add(1, Ordering::SeqCst) + 1).unwrap();
-        self.said.lock().unwrap().push_back(Signal::Sent(pkid));
-        self.unanswered.lock().unwrap().push_back(pkid);
         Ok(())
     }
 
@@ -278,15 +225,15 @@ const MOST_POLLS: u64 = 10_000;
 #[tokio::test(start_paused = true)]
 async fn a_stop_waits_quietly_whatever_would_be_due() {
     for hears_after in [0, 1, 9_999, 10_001, 10_200, 14_000, 60_000] {
-        let connected = tokio::time::Instant::now();
+        let connected = Instant::now();
         let polls = Arc::new(AtomicU64::new(0));
         let stops_at = connected + Duration::from_secs(2);
         let deaf_from = stops_at - Duration::from_millis(500);
-        let broker = Deaf {
-            deaf_from,
-            hears_at: stops_at + Duration::from_millis(hears_after),
+        let broker = Byteless(Behaviour::IsDeaf {
+            from: deaf_from,
+            until: stops_at + Duration::from_millis(hears_after),
             polls: polls.clone(),
-        };
+        });
         let rig = Plan::new(Memory::with_events("j", 3), "mqtt://127.0.0.1:9").start_at(Arc::new(broker), None);
         let change = |state: &tokio::sync::watch::Sender<TableState>| state.send_modify(|state| state.round_id += 1);
         // Real time: a simulated one, as everywhere here.
@@ -316,11 +263,11 @@ async fn a_stop_waits_quietly_whatever_would_be_due() {
 async fn a_thousand_flaps_cost_no_memory_few_lines_and_no_pending_list() {
     let lines = Lines::default();
     let _logged = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
-    let flapping = Flapping::default();
-    let most = flapping.most.clone();
+    let most = Arc::new(AtomicU64::new(0));
+    let flapping = Byteless(Behaviour::Flaps { most: most.clone() });
     let mut rig = Plan::new(Memory::with_events("j", 1000), "mqtt://127.0.0.1:9").start_at(Arc::new(flapping), None);
     let mut report = rig.uplink.report.clone();
-    let began = tokio::time::Instant::now();
+    let began = Instant::now();
     let mut after_warm_up = 0;
     let mut at = Vec::new();
     for flap in 1..=1000 {
