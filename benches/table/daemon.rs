@@ -17,6 +17,7 @@ pub struct Daemon {
 pub struct Mosquitto {
     child: Child,
     pub port: u16,
+    log: PathBuf,
 }
 
 /// Writes a configuration whose devices and journal are in `folder`.
@@ -163,12 +164,13 @@ impl Mosquitto {
             .into_iter()
             .find(|p| Path::new(p).exists())?;
         let file = folder.join("mosquitto.conf");
-        fs::write(&file, format!("listener {port} 127.0.0.1\nallow_anonymous true\nmax_inflight_messages 100\nmax_queued_messages 100000\nset_tcp_nodelay true\n")).unwrap();
+        fs::write(&file, format!("listener {port} 127.0.0.1\nallow_anonymous true\nlog_type notice\nmax_inflight_messages 100\nmax_queued_messages 100000\nset_tcp_nodelay true\n")).unwrap();
+        let log = folder.join("mosquitto.log");
         let child = Command::new(program)
             .arg("-c")
             .arg(&file)
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(fs::File::create(&log).unwrap())
             .spawn()
             .unwrap();
         let began = Instant::now();
@@ -176,7 +178,12 @@ impl Mosquitto {
             assert!(began.elapsed() < Duration::from_secs(5), "mosquitto didn't start");
             std::thread::yield_now();
         }
-        Some(Mosquitto { child, port })
+        Some(Mosquitto { child, port, log })
+    }
+
+    /// What it has said since it was started.
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap()
     }
 }
 
