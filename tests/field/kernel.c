@@ -160,6 +160,12 @@ int tcflush(int fd, int which) {
   return real(fd, which);
 }
 
+int tcdrain(int fd) {
+  REAL(tcdrain);
+  note(fd, "drain");
+  return real(fd);
+}
+
 /* TCSETS2 and what it sets; the header with them can't be had beside termios.h. */
 struct settings2 {
   tcflag_t c_iflag, c_oflag, c_cflag, c_lflag;

@@ -1,10 +1,11 @@
 //! What the daemon does to a serial line, and two devices that change places.
 
-use crate::daemon_support::{Scene, tablegate};
+use crate::daemon_support::{PATIENCE, Scene, tablegate};
 use crate::kernel::{Kernel, Word};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use tablegate::table::event::{Body, DeviceOfflineReason};
+use tablegate::sim::Answer;
+use tablegate::table::event::{Body, DeviceOfflineReason, Event};
 use tokio::time::Instant;
 
 /// What was done to the line under this name, in order, since the trace was begun.
@@ -99,6 +100,59 @@ async fn listing_ports_opens_none_and_greeting_one_opens_that_alone() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("ET-1"), "{output:?}");
     let line = std::fs::read_link(scene.path("terminal")).unwrap();
     assert_eq!(opened, BTreeSet::from([line.to_str().unwrap().to_owned()]));
+}
+
+/// A terminal that brings what it kept for two minutes, all at once, and one that loses its power between two keys: nothing of before counts,
+/// and the dealer who types again is heard.
+#[tokio::test]
+async fn old_keys_and_those_of_before_a_reset_decide_nothing() {
+    let mut scene = Scene::new("mqtt://127.0.0.1:9");
+    scene.start().await;
+    scene.open().await;
+    let dealer = scene.dealer.clone();
+    let terminal = &dealer.terminal;
+    dealer.to_the_dice([1, 3, 6]).await.unwrap();
+    let before = scene.events().len();
+    let since = || scene.events().split_off(before);
+    terminal.stale_keys(9, Duration::from_secs(120)).await;
+    let until = Instant::now() + PATIENCE;
+    let stale = |event: &Event| match &event.body {
+        Some(Body::StaleKeysIgnored(ignored)) => Some(ignored.count),
+        _ => None,
+    };
+    while since().iter().filter_map(stale).sum::<u32>() < 9 {
+        assert!(Instant::now() < until, "{:?}", since());
+        // Look again: the journal tells nobody that it has more.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    assert_eq!(
+        since().iter().filter_map(stale).collect::<Vec<_>>(),
+        [9],
+        "one event for the burst"
+    );
+
+    for key in [1, 3] {
+        terminal.press(key).await;
+    }
+    let typed = terminal.wait("two keys", |view| view.keys.len() == 2, PATIENCE);
+    typed.await.unwrap();
+    let sessions = terminal.view().line.sessions;
+    terminal.reboot().await;
+    let greeted = terminal.wait("a greeting", |view| view.line.sessions > sessions, PATIENCE);
+    greeted.await.unwrap();
+    scene.links_up().await;
+    let refused = Answer::Refused("E02".to_owned());
+    assert_eq!(dealer.enter(&[6]).await.unwrap(), refused, "the two keys are gone");
+    assert!(dealer.lamps.view().lit.is_empty());
+    let is_result = |event: &Event| matches!(event.body, Some(Body::ResultEntered(_)));
+    assert!(!since().iter().any(is_result), "{:?}", since());
+
+    let entered = Instant::now();
+    assert_eq!(dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);
+    assert!(!dealer.see_lamps().await.unwrap().is_empty());
+    dealer.settle(entered).await.unwrap();
+    assert_eq!(since().iter().filter(|event| is_result(event)).count(), 1);
+    assert!(scene.terminate().await.success());
 }
 
 /// A wrong device is greeted again this often.

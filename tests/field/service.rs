@@ -118,6 +118,51 @@ async fn stopped_with_ten_thousand_events_waiting_each_is_acknowledged_or_kept()
     assert_eq!(cursor(&scene), events.len() as u64);
 }
 
+/// Events of a weekend without the floor: 12 MB.
+const VERY_MANY: u64 = 30_000;
+
+/// What they may cost beside a start with none, KiB.
+const MORE_RESIDENT: u64 = 4 * 1024;
+
+/// The most that the daemon ever had in memory, KiB.
+fn most_resident(scene: &Scene) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", scene.pid())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+/// `cargo bench --bench table -- million` measures a million.
+#[tokio::test]
+async fn a_start_with_very_many_events_waiting_takes_neither_time_nor_memory() {
+    let broker = format!("mqtt://{}", tablegate::sim::broker::start().unwrap());
+    let mut scene = Scene::new("mqtt://127.0.0.1:9");
+    scene.start().await;
+    scene.open().await;
+    scene.dealer.play([1, 3, 6]).await.unwrap();
+    scene.act(&["close"]).await.ok();
+    let few = most_resident(&scene);
+    assert!(scene.terminate().await.success());
+    let began = Instant::now();
+    scene.start().await;
+    let quick = began.elapsed();
+    assert!(scene.terminate().await.success());
+    std::thread::scope(|threads| threads.spawn(|| fill::fill(scene.directory.path(), VERY_MANY)).join()).unwrap();
+
+    scene.configure("TS-07", &broker);
+    let began = Instant::now();
+    scene.start().await;
+    let took = began.elapsed();
+    assert!(took < quick + Duration::from_secs(3), "{took:?} instead of {quick:?}");
+    scene
+        .until("some are delivered", |view| {
+            view["uplink"]["cursor"].as_u64() > Some(3000)
+        })
+        .await;
+    let many = most_resident(&scene);
+    assert!(many < few + MORE_RESIDENT, "{many} KiB instead of {few}");
+    scene.kill().await;
+}
+
 /// What a service manager hears.
 struct Manager(UnixDatagram);
 
