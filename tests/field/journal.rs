@@ -5,12 +5,16 @@ use crate::kernel::{Kernel, Word};
 use crate::uplink_support::subscriber::Subscriber;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tablegate::journal::verify;
 use tablegate::sim::TerminalView;
 use tablegate::table::event::{Body, Event};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::time::Instant;
+
+/// A stop gives up what can't be recorded.
+const STOPS_WITHIN: Duration = Duration::from_secs(20);
 
 fn shows_e90(view: &TerminalView) -> bool {
     view.readout == "E90"
@@ -136,7 +140,21 @@ async fn a_disk_that_answers_with_errors_stops_the_table_and_costs_nothing_that_
         .until("everything delivered", |view| view["uplink"]["backlog"] == 0)
         .await;
     assert_only_what_is_recorded(&scene, &published);
+
+    // Stopped while nothing can be synced, neither the word of the end nor what is moved at a close: it ends all the same.
+    let before = scene.events();
+    let failed = kernel.get(Word::Failed);
+    kernel.set(Word::SyncFails, 1);
+    let began = Instant::now();
     assert!(scene.terminate().await.success());
+    assert!(began.elapsed() < STOPS_WITHIN, "{:?}", began.elapsed());
+    assert!(kernel.get(Word::Failed) > failed);
+    kernel.set(Word::SyncFails, 0);
+    scene.start_with(&kernel.with(&[])).await;
+    scene.links_up().await;
+    assert_eq!(scene.events()[..before.len()], before[..]);
+    assert!(scene.terminate().await.success());
+    assert_only_what_is_recorded(&scene, &published);
 }
 
 /// At a start it is no reason to move anything aside; in play it delays what the floor is told, and loses nothing.
