@@ -239,6 +239,25 @@ async fn what_is_wrong_with_the_tables_certificate_is_named_with_its_file() {
     )
     .await;
 
+    // The broker's list has run out: it says of everybody that he has.
+    certificates(home, &["list"], &EXPIRED);
+    let late = start(home, "localhost", &[]);
+    let words = [
+        &*whose("TS-07"),
+        "it has expired; by this PC's clock it has not: the broker's revocation list",
+    ];
+    refused(&late, files(home, "TS-07"), &words).await;
+    drop(late);
+    certificates(home, &["list"], &[]);
+    let renewed = start(home, "localhost", &[]);
+    refused(
+        &renewed,
+        files(home, "revoked"),
+        &[&whose("revoked"), "it has been revoked"],
+    )
+    .await;
+    drop(renewed);
+
     // And with its own, everything is delivered.
     let rig = table(&broker, files(home, "TS-07"));
     let mut report = rig.uplink.report.clone();

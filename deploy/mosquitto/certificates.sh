@@ -5,9 +5,10 @@
 #   certificates.sh DIRECTORY broker NAME...       a broker's certificate: its host names and addresses, the first names the files
 #   certificates.sh DIRECTORY client NAME          a table's (its id, such as TS-07) or a reader's (such as floor)
 #   certificates.sh DIRECTORY revoke NAME          a certificate that counts no longer; copy crl.pem to the broker and restart it
+#   certificates.sh DIRECTORY list                 the revocation list anew, as it is, for ten more years
 #
 # `client` and `broker` again with the same name renew: a new key and a new certificate, in files that replace the old ones.
-# Clients' certificates are valid for a year, or for DAYS=n days, or from FROM to TO (as 20260131120000Z).
+# Clients' certificates are valid for a year, or for DAYS=n days, or from FROM to TO (as 20260131120000Z); so is the list.
 #
 # Keep ca.key off the floor: whoever has it can be any table. A broker gets ca.pem, crl.pem and its own pair; a table gets ca.pem and
 # its own pair, readable for its service only (or the key as a systemd credential).
@@ -15,7 +16,7 @@ set -euo pipefail
 umask 077
 
 usage() {
-  sed -n '2,15p' "$0" >&2
+  sed -n '2,/^[^#]/{/^#/p}' "$0" >&2
   exit 2
 }
 
@@ -37,8 +38,6 @@ new_certs_dir = issued
 certificate = ca.pem
 private_key = ca.key
 default_md = sha256
-# A broker takes nobody any longer when its revocation list is out of date.
-default_crl_days = 3650
 unique_subject = no
 policy = name
 [name]
@@ -71,8 +70,11 @@ issue() {
   rm "$1.csr"
 }
 
+# A broker takes nobody any longer when its list is out of date, or not valid yet by its clock.
 revocations() {
-  openssl ca -gencrl -config ca.cnf -out crl.pem 2>/dev/null
+  local from=${FROM:-$(date -u -d yesterday +%Y%m%d%H%M%SZ)}
+  local to=${TO:-$(date -u -d '+3650 days' +%Y%m%d%H%M%SZ)}
+  openssl ca -gencrl -config ca.cnf -crl_lastupdate "$from" -crl_nextupdate "$to" -out crl.pem 2>/dev/null
   chmod 644 ca.pem crl.pem
 }
 
@@ -112,5 +114,6 @@ case "$what" in
     openssl ca -config ca.cnf -revoke "$1.pem" 2>/dev/null
     revocations
     ;;
+  list) revocations ;;
   *) usage ;;
 esac

@@ -224,7 +224,7 @@ impl Witness {
             _ => return None,
         };
         Some(match self.own() {
-            Some(own) => format!("the broker refuses {own}: {reason}{}", self.own_dates()),
+            Some(own) => format!("the broker refuses {own}: {reason}{}", self.own_dates(Some(alert))),
             None => format!("the broker refuses the connection: {reason}"),
         })
     }
@@ -238,7 +238,7 @@ impl Witness {
         is_broker_accepted.then(|| match self.own() {
             Some(own) => format!(
                 "the broker hung up after the TLS handshake: most likely it refuses {own}; its log says why{}",
-                self.own_dates()
+                self.own_dates(None)
             ),
             None => "the broker hung up after the TLS handshake: most likely it asks for a certificate of the table \
                      (mqtt.certificate and mqtt.key)"
@@ -246,8 +246,8 @@ impl Witness {
         })
     }
 
-    /// What this PC's clock says of the table's own certificate.
-    fn own_dates(&self) -> String {
+    /// What this PC's clock says of the table's own certificate, about which the broker said this.
+    fn own_dates(&self, alert: Option<AlertDescription>) -> String {
         let seen = self.seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let at = seen.as_ref().map(|seen| seen.at);
         let own = self.own.as_ref().and_then(|(_, leaf)| leaf.as_ref());
@@ -255,6 +255,11 @@ impl Witness {
             (Some(own), Some(at)) => match own.validity(at) {
                 Validity::Expired => format!("; it expired on {}", own.valid_to()),
                 Validity::NotYet => format!("; it is not valid before {}", own.valid_from()),
+                // A broker says the same of its revocation list.
+                Validity::Valid | Validity::EndsSoon if alert == Some(AlertDescription::CertificateExpired) => {
+                    "; by this PC's clock it has not: the broker's revocation list is out of date, or one of the clocks is wrong"
+                        .to_owned()
+                }
                 Validity::Valid | Validity::EndsSoon => String::new(),
             },
             (None, _) | (_, None) => String::new(),
