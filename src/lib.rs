@@ -33,6 +33,7 @@
 //! | room | what it is | what it may not know |
 //! | --- | --- | --- |
 //! | [`time`] | the words for time | PURE: reads no clock |
+//! | [`counted`] | counts with their nouns, as people say them | PURE: everything else |
 //! | [`failpoint`] | steps that a crash test may end the process after; nothing without the feature `failpoints` | everything else |
 //! | [`rules`] | what the law says of each game: wagers, odds, areas, calls, void reasons, the law's machine | PURE: devices, people, time |
 //! | [`table`] | what has happened at this table: `decide`, `apply`, `deadline`, `indicators` | PURE: bytes, files, sockets, clocks |
@@ -76,6 +77,7 @@
 pub mod cli;
 pub mod config;
 pub mod control;
+pub mod counted;
 pub mod device;
 pub mod display;
 pub mod failpoint;

@@ -17,6 +17,11 @@ use std::path::{Path, PathBuf};
 const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ("time", &[], "the words for time know nobody"),
     (
+        "counted",
+        &[],
+        "a count with its noun knows nobody, so that whoever writes sentences may name it",
+    ),
+    (
         "failpoint",
         &[],
         "a step to crash at knows nobody, so that every room may name it",
@@ -38,7 +43,7 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ),
     (
         "device",
-        &["wire", "table", "time"],
+        &["wire", "table", "time", "counted"],
         "a port's task knows its link and the inputs: what they mean belongs in table/",
     ),
     (
@@ -481,3 +486,73 @@ fn the_checks_see_what_they_forbid() {
     let text = "// Look again: soon.\nsleep(a);\nsleep(b);\n// It is late.\n    sleep(c);\n// sleep(d)\n";
     assert_eq!(sleeps_without_a_reason(text), [3, 5]);
 }
+
+/// Nouns of which people are told how many. A place for a number directly before one of them would say "1 frames".
+const COUNTED: &[&str] = &[
+    "alarms",
+    "areas",
+    "bytes",
+    "characters",
+    "checkpoints",
+    "entries",
+    "errors",
+    "events",
+    "frames",
+    "games",
+    "keys",
+    "lamps",
+    "lights",
+    "lines",
+    "packets",
+    "pieces",
+    "presses",
+    "problems",
+    "repeats",
+    "requests",
+    "resets",
+    "rounds",
+    "spins",
+    "times",
+];
+
+#[test]
+fn counts_are_said_by_one_function() {
+    let mut faults = Vec::new();
+    let told = ["cli", "device", "control", "uplink", "gateway"];
+    let is_told = |source: &&Source| told.contains(&source.room.as_str()) && !source.path.contains("_tests/");
+    for source in house().iter().filter(is_told) {
+        for (number, line) in &source.code {
+            // A constant's value is known, and none is 1; a mean is no count; a percentage is of all.
+            let places = line.match_indices("} ").filter(|(at, _)| {
+                let place = line[..*at].rsplit('{').next().unwrap_or_default();
+                let is_constant = place.starts_with(char::is_uppercase);
+                !is_constant && !place.contains('.')
+            });
+            for (at, _) in places {
+                let noun: String = line[at + 2..].chars().take_while(char::is_ascii_alphabetic).collect();
+                if COUNTED.contains(&noun.as_str()) && !EXCUSED.iter().any(|(path, ..)| source.path.ends_with(path)) {
+                    faults.push(format!(
+                        "{}:{number} says how many {noun}: crate::counted does",
+                        source.path
+                    ));
+                }
+            }
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// Files that say "1 frames" to nobody, and why.
+const EXCUSED: &[(&str, &str)] = &[
+    ("device/tape.rs", "a piece as tests print it"),
+    (
+        "gateway/recorder.rs",
+        "an event that is too large has thousands of bytes",
+    ),
+    ("gateway/verify.rs", "a seed that is too long has more than one byte"),
+    ("cli/bundle/archive.rs", "a column of figures"),
+    (
+        "cli/sim/faults.rs",
+        "of thousands of seeds, for whoever works on the program",
+    ),
+];

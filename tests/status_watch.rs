@@ -17,7 +17,7 @@ mod screen;
 #[path = "daemon_support/two_up.rs"]
 mod two_up_scene;
 
-use daemon_support::{SUPERVISOR, Scene, run, tablegate};
+use daemon_support::{COVERED_TUMBLER, DICE_CUP, SUPERVISOR, Scene, run, tablegate};
 use nix::sys::signal::Signal;
 use screen::{BACKSPACE, DOWN, ENTER, ESCAPE, Screen};
 use tablegate::sim::{Answer, Faults, TwoUp};
@@ -106,15 +106,31 @@ async fn a_table_of_tai_sai_is_seen_as_it_plays() {
 
     // The broker is nowhere: an alert, acknowledged with one key in the supervisor's name.
     screen.press("a");
+    screen.shows("Acknowledge broker_unreachable?").await;
+    // Any other key says no; it does nothing else either.
+    screen.press(ESCAPE);
+    screen
+        .until("no question", |text| !text.contains("Acknowledge broker"))
+        .await;
+    assert!(acknowledged(&scene).is_none());
+    screen.press("a");
+    screen.shows("Acknowledge broker_unreachable?").await;
+    screen.press("a");
     screen.shows("broker_unreachable: Acknowledged.").await;
     screen.shows(", acknowledged").await;
-    let acknowledged = scene.events().into_iter().find_map(|event| match event.body {
-        Some(Body::AlertAcknowledged(alert)) => Some((alert.alert, event.actor.unwrap().name)),
-        _ => None,
-    });
-    assert_eq!(acknowledged, Some(("broker_unreachable".to_owned(), name())));
+    assert_eq!(acknowledged(&scene), Some(("broker_unreachable".to_owned(), name())));
     screen.press("a");
     screen.shows("It is acknowledged already.").await;
+
+    // Everything that is said of the table, whole.
+    screen.press(ENTER);
+    let whole = screen.shows("back to the table").await;
+    assert!(
+        words(&whole).contains("face_6") && whole.contains("up/down: scroll"),
+        "{whole}"
+    );
+    screen.press(ESCAPE);
+    screen.shows("[SMALL 4-10]").await;
 
     look_at_events(&mut screen).await;
     too_small_and_large_again(&screen).await;
@@ -131,11 +147,23 @@ async fn a_table_of_tai_sai_is_seen_as_it_plays() {
     scene.start().await;
     let again = screen.shows("[SMALL 4-10]").await;
     assert!(again.contains("since before the daemon's start"), "{again}");
+    assert!(
+        again.contains("The daemon was started anew, and answers again"),
+        "{again}"
+    );
 
     // However it ends, the terminal is as it was.
     screen.tell(Signal::SIGTERM);
     assert_eq!(screen.ends().await, 0);
     screen.is_given_back().await;
+}
+
+/// Who acknowledged which alert.
+fn acknowledged(scene: &Scene) -> Option<(String, String)> {
+    scene.events().into_iter().find_map(|event| match event.body {
+        Some(Body::AlertAcknowledged(alert)) => Some((alert.alert, event.actor.unwrap().name)),
+        _ => None,
+    })
 }
 
 /// The screen's words in one line, wherever its lines end.
@@ -215,6 +243,8 @@ async fn the_alternative_layout_fits_and_colours_are_not_the_only_carrier() {
     // Root names nobody here: alerts are acknowledged in a name.
     if nix::unistd::Uid::current().is_root() {
         screen.press("a");
+        screen.shows("Acknowledge broker_unreachable?").await;
+        screen.press("a");
         screen.shows("add --by NAME").await;
     }
     // A stuck daemon is told from a quiet table.
@@ -249,6 +279,72 @@ async fn the_lights_of_two_up_are_drawn() {
     screen.press(ESCAPE);
     assert_eq!(screen.ends().await, 0);
     screen.is_given_back().await;
+}
+
+#[tokio::test]
+async fn a_table_with_a_dice_cup_is_seen_as_it_plays() {
+    let mut scene = Scene::of(NOWHERE, "tai-sai", DICE_CUP);
+    scene.start().await;
+    scene.open().await;
+    let mut screen = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    screen.shows("tai-sai style B").await;
+    screen.shows("bets are open").await;
+    scene.dealer.no_more_bets().await.unwrap();
+    let closed = screen.shows("no more bets; the throw and its entry are awaited").await;
+    assert!(
+        !closed.contains("tumbler"),
+        "no device that this table doesn't have: {closed}"
+    );
+    assert_eq!(scene.dealer.enter(&[4, 4, 5]).await.unwrap(), Answer::Accepted);
+    let seen = |text: &str| text.contains("[BIG 11-17]") && text.contains("lamps: as they should be");
+    let entered = screen.until("the result", seen).await;
+    assert!(entered.contains("[44]") && entered.contains("[13]"), "{entered}");
+    screen.press("q");
+    assert_eq!(screen.ends().await, 0);
+}
+
+#[tokio::test]
+async fn a_table_of_sic_bo_is_seen_as_it_plays() {
+    let mut scene = Scene::of(NOWHERE, "sic-bo", COVERED_TUMBLER);
+    scene.start().await;
+    scene.open().await;
+    let mut screen = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    screen.shows("sic-bo, tumbler covered").await;
+    screen.shows("ready for the next tumble").await;
+    let dealer = scene.dealer.clone();
+    dealer.tumble([2, 2, 5]).await.unwrap();
+    dealer.wait_for_bets().await.unwrap();
+    screen.shows("round 1: bets are open").await;
+    dealer.no_more_bets().await.unwrap();
+    dealer.uncover().await;
+    screen.shows("the dice are uncovered; the entry is awaited").await;
+    assert_eq!(dealer.enter(&[2, 2, 5]).await.unwrap(), Answer::Accepted);
+    let entered = screen.shows("[22]").await;
+    assert!(
+        entered.contains("[SMALL 4-10]") && !entered.contains(":1"),
+        "no odds of the house: {entered}"
+    );
+    screen.press("q");
+    assert_eq!(screen.ends().await, 0);
+}
+
+#[tokio::test]
+async fn the_lights_of_coins_are_drawn() {
+    let scene = two_up_scene::Scene::open(TwoUp::TriplePenny).await;
+    let mut screen = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    screen.shows("triple-penny-two-up").await;
+    screen.shows("the spin is offered").await;
+    for act in [
+        &["round", "spinner", "heads"][..],
+        &["round", "no-more-bets"],
+        &["round", "spin", "triple-heads"],
+    ] {
+        scene.act(act).await.ok();
+    }
+    let over = screen.shows("last result: triple heads").await;
+    assert!(over.contains("heads [1]"), "{over}");
+    screen.press("q");
+    assert_eq!(screen.ends().await, 0);
 }
 
 #[tokio::test]

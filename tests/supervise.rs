@@ -17,7 +17,7 @@ mod screen;
 #[path = "daemon_support/two_up.rs"]
 mod two_up_scene;
 
-use daemon_support::{Scene, run, tablegate};
+use daemon_support::{COVERED_TUMBLER, DICE_CUP, Scene, run, tablegate};
 use screen::{BACKSPACE, DOWN, ENTER, ESCAPE, LEFT, RIGHT, Screen, TAB, UP};
 use tablegate::sim::{Answer, TwoUp};
 use tablegate::table::event::{Body, Event, RoundVoidedReason};
@@ -238,6 +238,55 @@ async fn a_game_of_two_up_is_led_by_arrows_and_enter() {
             _ => None,
         });
         assert_eq!(spun, Some("SPIN_OUTCOME_TAILS"));
+        screen.press(ESCAPE);
+        assert_eq!(screen.ends().await, 0);
+    }
+}
+
+#[tokio::test]
+async fn dice_from_a_cup_and_sic_bo_are_led_by_arrows_and_enter() {
+    for (game, sections) in [("tai-sai", DICE_CUP), ("sic-bo", COVERED_TUMBLER)] {
+        let mut scene = Scene::of(NOWHERE, game, sections);
+        scene.start().await;
+        scene.links_up().await;
+        let mut screen = Screen::run(&scene.path("t.sock"), &["supervise"]);
+        choose(&mut screen, "Open the table").await;
+        yes(&mut screen).await;
+        screen.until("an open table", |text| text.contains("OPEN")).await;
+        let dealer = scene.dealer.clone();
+        if game == "sic-bo" {
+            dealer.tumble([1, 3, 6]).await.unwrap();
+            dealer.wait_for_bets().await.unwrap();
+        }
+        // The terminal can't: the result is a supervisor's.
+        screen.shows("Enter the result").await;
+        choose(&mut screen, "Enter the result").await;
+        screen.shows("What do the three dice show?").await;
+        screen.press("444");
+        screen.press(ENTER);
+        screen.shows("Why is the terminal not used?").await;
+        choose(&mut screen, "does not answer").await;
+        let preview = screen.shows("Yes, do it").await;
+        assert!(
+            preview.contains("triple_4") && preview.contains("Afterwards: the result is entered"),
+            "{preview}"
+        );
+        yes(&mut screen).await;
+        let entered = last(scene.events(), |body| match body {
+            Body::ResultEntered(entered) => Some(entered.faces),
+            _ => None,
+        });
+        assert_eq!(entered, Some(vec![4, 4, 4]), "{game}");
+        // A daemon that is started anew: what was being chosen is not done, and it is said.
+        choose(&mut screen, "Hold the next round").await;
+        screen.shows("Why?").await;
+        scene.kill().await;
+        scene.start().await;
+        screen.shows("The daemon was away.").await;
+        let said = screen.shows("is not done: begin again").await;
+        assert!(said.contains("started anew"), "{said}");
+        screen.press(ENTER);
+        screen.shows("What can be done now").await;
         screen.press(ESCAPE);
         assert_eq!(screen.ends().await, 0);
     }

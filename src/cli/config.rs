@@ -3,6 +3,7 @@
 use super::ending::{Failure, Status, print, print_json};
 use crate::config::keys::{GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
+use crate::counted::counted;
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::areas;
 use crate::rules::triple_penny::Display;
@@ -152,7 +153,7 @@ fn refusal_in_short(file: &Path, examined: &Examined) -> Failure {
     let problems = examined.errors().count();
     Failure {
         status: Status::Configuration,
-        text: format!("{} is refused: {problems} problem(s)", file.display()),
+        text: format!("{} is refused: {}", file.display(), counted(problems, "problem")),
     }
 }
 
@@ -199,10 +200,10 @@ fn check(file: &Path, environment: &config::Variables, json: bool) -> Result<(),
 fn what(game: &GameConfig) -> String {
     match game {
         GameConfig::TaiSai(game) => format!(
-            "tai-sai style {}, layout {} ({} areas)",
+            "tai-sai style {}, layout {} ({})",
             game.style.name(),
             game.layout.name(),
-            areas(game.layout).len()
+            counted(areas(game.layout).len(), "area")
         ),
         GameConfig::SicBo(game) => format!(
             "sic-bo with {} tumbler, {} table of odds",

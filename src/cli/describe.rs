@@ -12,8 +12,9 @@ mod words;
 pub use tried::{finding, part};
 pub use words::{actor, areas, code, device, device_kind, keys, moment, word};
 
+use crate::counted::counted;
 use crate::table::event::{Body, Event};
-use words::{after, also, area, away, by_itself, count};
+use words::{after, also, area, away, by_itself};
 
 /// Number, time (UTC), round, and what happened: `#42 2026-02-14 10:15:30.123Z round 7: result 1, 3, 6, Total 10 ... (terminal ET-1_0042)`.
 #[must_use]
@@ -173,7 +174,7 @@ fn happened(body: &Body) -> String {
         Body::RoundStarted(started) => dice::round_started(started),
         Body::TumblerSpun(spun) => format!(
             "tumbler at rest after {}{}",
-            count(spun.spins, "spin"),
+            counted(spun.spins, "spin"),
             away(spun.while_away)
         ),
         Body::BetsOpened(opened) => dice::bets_opened(opened),

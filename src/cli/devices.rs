@@ -4,6 +4,7 @@
 use super::daemon::{Reach, look};
 use super::ending::{Failure, print, print_json};
 use super::line_advice;
+use crate::counted::{counted, often};
 use crate::device::{Counts, LinkReport, LinkState};
 use clap::Args;
 use std::fmt::Write;
@@ -91,13 +92,13 @@ fn block(text: &mut String, report: &LinkReport) {
                 ),
             );
             if who.lamp_count > 0 {
-                push(text, format_args!(", {} lamps", who.lamp_count));
+                push(text, format_args!(", {}", counted(who.lamp_count, "lamp")));
             }
             text.push('\n');
         }
         None => text.push_str("  identity    none has answered yet\n"),
     }
-    counted(text, &report.counts, report.at_us);
+    counts(text, &report.counts, report.at_us);
     push(text, format_args!("  line        {}\n", heard(report, report.at_us)));
     match report.round_trip {
         Some(trip) => push(
@@ -180,7 +181,7 @@ fn half_and_most(half_us: u32, most_us: u32, longest_us: u32) -> String {
     )
 }
 
-fn counted(text: &mut String, counts: &Counts, at_us: u64) {
+fn counts(text: &mut String, counts: &Counts, at_us: u64) {
     push(
         text,
         format_args!("  frames      {} in, {} out\n", counts.frames_in, counts.frames_out),
@@ -213,10 +214,10 @@ fn counted(text: &mut String, counts: &Counts, at_us: u64) {
     push(
         text,
         format_args!(
-            "  counted     for {}; opened {} times, up {} times\n",
+            "  counted     for {}; opened {}, up {}\n",
             spoken(Duration::from_micros(at_us)),
-            counts.opened,
-            counts.sessions
+            often(counts.opened),
+            often(counts.sessions)
         ),
     );
 }
@@ -297,7 +298,7 @@ mod tests {
           identity    serial 0042, firmware 1.3, boot 00007f3a
           frames      1203 in, 1188 out
           errors      CRC 0, repeats 0 in, 1 out
-          counted     for 2 h 3 min; opened 1 times, up 1 times
+          counted     for 2 h 3 min; opened once, up once
           line        last heard 0 s ago; longest silence 1.0 s, ended 6 min 25 s ago
           round trip  half 1.2, 99% 15.9, longest 17.0 ms (two minutes)
                       half 1.2, 99% 16.3, longest 45.0 ms (all 7384)

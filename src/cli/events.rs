@@ -8,6 +8,7 @@ use super::event_json;
 use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
 use super::reading::{Gaps, PAGE, before};
+use crate::counted::counted;
 use crate::journal::{Beginning, Reader, Record, Seqno, decode};
 use crate::table::event::{ClockQuality, Event};
 use crate::time::Timestamp;
@@ -438,7 +439,7 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     out.flush()?;
     drop(progress);
     if let Some(path) = &export.output {
-        eprintln!("{written} events in {}", path.display());
+        eprintln!("{} in {}", counted(written, "event"), path.display());
     }
     rounds.have_it(&known)?;
     known.reaches(&export.filter)

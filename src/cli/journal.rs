@@ -6,6 +6,7 @@ use super::event_json::hex;
 use super::progress::Progress;
 use super::reading::before;
 use super::signatures::{Signatures, Tally, keys_in};
+use crate::counted::counted;
 use crate::journal::{Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
@@ -306,11 +307,12 @@ fn verify_text(verified: &Verified) -> String {
     if verified.whole {
         let _ = writeln!(
             text,
-            "WHOLE: {} events follow from each other, {} checkpoints among them",
-            verified.events_proven, verified.checkpoints
+            "WHOLE: {} in one chain, {} among them",
+            counted(verified.events_proven, "event"),
+            counted(verified.checkpoints, "checkpoint")
         );
     } else {
-        let _ = writeln!(text, "NOT WHOLE after {} events", verified.events_proven);
+        let _ = writeln!(text, "NOT WHOLE after {}", counted(verified.events_proven, "event"));
     }
     text.push_str(&verified.signatures.text());
     text

@@ -1,5 +1,6 @@
 //! What a technician is told of a line beside its state: devices on each other's ports, and a line that spoils what it carries.
 
+use crate::counted::{counted, often};
 use crate::device::LinkReport;
 use std::time::Duration;
 
@@ -50,14 +51,13 @@ pub fn poor(link: &LinkReport) -> Option<String> {
     let poor = link.poor?;
     let lost = match poor.lost {
         0 => String::new(),
-        1 => ", lost once in ten minutes".to_owned(),
-        times => format!(", lost {times} times in ten minutes"),
+        times => format!(", lost {} in ten minutes", often(times.into())),
     };
     Some(format!(
-        "POOR LINE for {}: {} damaged frames and {} repeats in the last minute{lost}: plug, cable, power, interference?",
+        "POOR LINE for {}: {} and {} in the last minute{lost}: plug, cable, power, interference?",
         spoken(link.at_us.saturating_sub(poor.since_us)),
-        poor.damaged,
-        poor.repeats
+        counted(poor.damaged, "damaged frame"),
+        counted(poor.repeats, "repeat")
     ))
 }
 

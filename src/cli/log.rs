@@ -1,5 +1,6 @@
 //! Where the daemon's log goes, and how much of it: a line that would come again and again is left out and counted.
 
+use crate::counted::counted;
 use std::collections::HashMap;
 use std::io::IsTerminal;
 use std::sync::{Mutex, PoisonError};
@@ -106,7 +107,7 @@ impl<S: Subscriber> Filter<S> for Bounded {
         match self.admit(metadata.callsite(), Instant::now()) {
             Some(0) => true,
             Some(left_out) => {
-                tracing::warn!(target: TARGET, "{left_out} lines like the next one were left out");
+                tracing::warn!(target: TARGET, "{} like the next one left out", counted(left_out, "line"));
                 true
             }
             None => false,

@@ -1,6 +1,7 @@
 //! `tablegate ports`: which serial ports this PC has and how to name them; `ports identify` greets what is on them.
 
 use super::ending::{self, Failure};
+use crate::counted::counted;
 use crate::device::{self, Answered, Identity, Kind, ListedPort, Places, SerialPorts};
 use crate::gateway::SystemClock;
 use crate::time::Clock;
@@ -220,8 +221,8 @@ fn greet(args: &Identify) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::failed(format!(
-        "no device answered on {silent} of {} ports",
-        greeted.len()
+        "no device answered on {silent} of {}",
+        counted(greeted.len(), "port")
     )))
 }
 
@@ -255,7 +256,8 @@ fn said(greeted: &Greeted, path: &Path) -> String {
             format!("{port}: only what was sent came back: transmit and receive are joined somewhere on the line\n")
         }
         (Some(Answered::Noise { bytes }), _) => format!(
-            "{port}: {bytes} bytes at {baud} baud, none of them a frame: another speed (--baud), another kind of device, or noise\n"
+            "{port}: {} at {baud} baud, no frame among them: another speed (--baud), another kind of device, or noise\n",
+            counted(bytes, "byte")
         ),
         (Some(Answered::Nothing), _) => format!(
             "{port}: nothing answered in {} s at {baud} baud: no power, a loose cable, transmit and receive exchanged, or another speed (--baud)\n",
@@ -276,7 +278,7 @@ fn here(greeted: &Greeted, path: &Path, kind: Option<Kind>, identity: &Identity)
     };
     let word = kind.word();
     let lamps = match kind {
-        Kind::Lamps | Kind::Lights => format!(", {} lamps", identity.lamp_count),
+        Kind::Lamps | Kind::Lights => format!(", {}", counted(identity.lamp_count, "lamp")),
         Kind::Tumbler | Kind::Terminal => String::new(),
     };
     let name = greeted.port.stable().unwrap_or(path).display().to_string();

@@ -1,5 +1,6 @@
 //! How far long work has come, on standard error: only where that is a terminal, on one line that is gone when the work is done.
 
+use crate::counted::counted;
 use std::io::{self, IsTerminal, Write};
 
 /// Progress in whole percent.
@@ -51,7 +52,7 @@ impl Progress {
         let percent = done.saturating_mul(100).checked_div(of).unwrap_or(100);
         if self.shown == Shown::OnTerminal && percent > self.percent {
             self.percent = percent;
-            self.write(&format!("{percent:>3} % of {of} events"));
+            self.write(&format!("{percent:>3} % of {}", counted(of, "event")));
         }
     }
 

@@ -7,6 +7,7 @@ use super::ending::{Failure, print, print_json};
 use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
 use super::reading::{Gaps, before, every_event};
+use crate::counted::often;
 use crate::journal::{Beginning, Reader};
 use crate::table::event::{Body, Event, ResultAmended, ResultEntered, ResultSource};
 use crate::time::Timestamp;
@@ -381,7 +382,7 @@ fn text(round: &Round) -> String {
     for refused in &round.refused {
         let shown = describe::keys(&refused.shown);
         let times = if refused.count > 1 {
-            format!(", {} times", refused.count)
+            format!(", {}", often(refused.count.into()))
         } else {
             String::new()
         };

@@ -1,6 +1,7 @@
 //! Public keys from files, and what the signatures of a journal's checkpoints prove with them.
 
 use super::ending::Failure;
+use crate::counted::counted;
 use crate::journal::{Record, Seqno};
 use crate::signing::{Keys, Verdict};
 use crate::table::event::Event;
@@ -168,7 +169,7 @@ impl Tally {
         if let Some(first) = self.found.wrong_seqnos.first() {
             return Some(format!(
                 "{} with a wrong signature, the first is event {first}",
-                count(self.found.wrong, "checkpoint")
+                counted(self.found.wrong, "checkpoint")
             ));
         }
         match &self.unproven {
@@ -180,19 +181,12 @@ impl Tally {
                 "the checkpoint at event {seqno} is unsigned, and signed ones come before it: what follows event {proven} is not proven"
             )),
             None if self.newest.saturating_sub(proven) > LONGEST_UNSIGNED => Some(format!(
-                "{} events follow the newest signed checkpoint, more than a table leaves without one: what follows event {proven} is not \
+                "{} behind the newest signed checkpoint, more than a table leaves without one: what follows event {proven} is not \
                  proven",
-                self.newest - proven
+                counted(self.newest - proven, "event")
             )),
             None => None,
         }
-    }
-}
-
-fn count(n: u64, what: &str) -> String {
-    match n {
-        1 => format!("1 {what}"),
-        n => format!("{n} {what}s"),
     }
 }
 
@@ -206,7 +200,7 @@ impl Signatures {
             let _ = writeln!(
                 text,
                 "signatures   {} by key {} ({})",
-                count(key.checkpoints, "checkpoint"),
+                counted(key.checkpoints, "checkpoint"),
                 key.key_id,
                 key.file.display()
             );
@@ -220,18 +214,18 @@ impl Signatures {
             let _ = writeln!(
                 text,
                 "signatures   {} by key {key_id}, {why}",
-                count(*checkpoints, "checkpoint")
+                counted(*checkpoints, "checkpoint")
             );
         }
         if self.unsigned > 0 {
-            let _ = writeln!(text, "unsigned     {}", count(self.unsigned, "checkpoint"));
+            let _ = writeln!(text, "unsigned     {}", counted(self.unsigned, "checkpoint"));
         }
         if self.wrong > 0 {
             let listed: Vec<String> = self.wrong_seqnos.iter().map(ToString::to_string).collect();
             let _ = writeln!(
                 text,
                 "WRONG        {} with a wrong signature: event {}",
-                count(self.wrong, "checkpoint"),
+                counted(self.wrong, "checkpoint"),
                 listed.join(", ")
             );
         }

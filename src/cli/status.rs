@@ -8,6 +8,7 @@ use super::ending::{Failure, in_colour, print, print_json};
 use super::line_advice;
 use super::live;
 use super::picture;
+use crate::counted::{counted, often};
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::{JournalView, View};
 use crate::table::view::{AlertLine, Situation};
@@ -289,7 +290,7 @@ fn describe_journal(text: &mut String, journal: &JournalView, paint: Paint) {
 fn describe_alert(alert: &AlertLine, paint: Paint) -> String {
     let times = match alert.times {
         0 | 1 => String::new(),
-        times => format!(" (raised {times} times)"),
+        times => format!(" (raised {})", often(times.into())),
     };
     let since = Timestamp::from_unix_micros(alert.since_unix_ms.saturating_mul(1000));
     let since = moment(Some(&since.into()));
@@ -361,7 +362,7 @@ fn describe_link(text: &mut String, link: &LinkReport, paint: Paint) {
         .unwrap_or_default();
     let errors = match link.counts.crc_errors + link.counts.noise {
         0 => String::new(),
-        errors => format!(", {errors} damaged frames"),
+        errors => format!(", {}", counted(errors, "damaged frame")),
     };
     line(
         text,
@@ -395,7 +396,8 @@ fn describe_floor(text: &mut String, view: &View, paint: Paint) {
         line(
             text,
             format_args!(
-                "       {refused} requests of the floor refused, {} answered",
+                "       {} of the floor refused, {} answered",
+                counted(refused, "request"),
                 uplink.requests
             ),
         );

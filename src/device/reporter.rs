@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::counted::counted;
 use crate::time::Uptime;
 use crate::wire::session::Host;
 use crate::wire::session::host::{Counters, Silence};
@@ -210,18 +211,28 @@ impl Measured {
 /// What has gone wrong on the line between two looks, in a few words; the plainest sign of a bad cable first.
 fn noticed(before: &Counts, now: &Counts) -> Option<String> {
     let signs = [
-        ("CRC errors", before.crc_errors, now.crc_errors),
-        ("pieces of noise", before.noise, now.noise),
-        ("resets of the device", before.resets, now.resets),
-        ("frames sent again, unanswered", before.repeats_out, now.repeats_out),
-        ("frames that the device sent again", before.repeats_in, now.repeats_in),
-        ("frames that the line did not take", before.out_dropped, now.out_dropped),
-        ("of our own frames came back", before.echoes, now.echoes),
+        ("CRC error", "", before.crc_errors, now.crc_errors),
+        ("piece", " of noise", before.noise, now.noise),
+        ("reset", " of the device", before.resets, now.resets),
+        ("frame", " sent again, unanswered", before.repeats_out, now.repeats_out),
+        (
+            "frame",
+            " that the device sent again",
+            before.repeats_in,
+            now.repeats_in,
+        ),
+        (
+            "frame",
+            " that the line did not take",
+            before.out_dropped,
+            now.out_dropped,
+        ),
+        ("frame", " of our own come back", before.echoes, now.echoes),
     ];
     let said: Vec<String> = signs
         .into_iter()
-        .filter(|(_, before, now)| now > before)
-        .map(|(what, before, now)| format!("{} {what}", now - before))
+        .filter(|(_, _, before, now)| now > before)
+        .map(|(noun, which, before, now)| format!("{}{which}", counted(now - before, noun)))
         .collect();
     (!said.is_empty()).then(|| said.join(", "))
 }

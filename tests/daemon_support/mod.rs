@@ -22,6 +22,12 @@ pub const PATIENCE: Duration = Duration::from_secs(30);
 /// The supervisor of these tests.
 pub const SUPERVISOR: &str = "ana";
 
+/// The sections of a tai-sai table with a dice cup.
+pub const DICE_CUP: &str = "[tai_sai]\nstyle = \"B\"\nlayout = \"appendix-1\"\nsettle_after_ms = 500\n";
+
+/// The sections of a sic-bo table with a covered tumbler.
+pub const COVERED_TUMBLER: &str = "[sic_bo]\ntumbler = \"covered\"\nrest_ms = 500\nsettle_after_ms = 500\n[devices.tumbler]\nport = \"{root}/tumbler\"\n";
+
 /// What a command printed, and how it ended.
 #[derive(Debug)]
 pub struct Ended {
@@ -81,6 +87,19 @@ impl Scene {
             daemon: None,
         };
         scene.configure("TS-07", broker);
+        scene
+    }
+
+    /// Of another game, with its sections: `{root}` stands for the table's folder.
+    pub fn of(broker: &str, game: &str, sections: &str) -> Scene {
+        let scene = Scene::new(broker);
+        let text = std::fs::read_to_string(scene.config()).unwrap();
+        let root = scene.directory.path().display().to_string();
+        let (before, rest) = text.split_once("[tai_sai]").unwrap();
+        let (_, rest) = rest.split_once("[devices.terminal]").unwrap();
+        let before = before.replace("\"tai-sai\"", &format!("\"{game}\""));
+        let sections = sections.replace("{root}", &root);
+        std::fs::write(scene.config(), format!("{before}{sections}[devices.terminal]{rest}")).unwrap();
         scene
     }
 
@@ -212,9 +231,12 @@ source = "none"
 
     /// Every device was greeted and has told its status.
     pub async fn links_up(&self) {
-        self.until("three links", |view| {
+        let config = std::fs::read_to_string(self.config()).unwrap();
+        let needed = config.matches("[devices.").count();
+        self.until("every link", |view| {
             let devices = view["devices"].as_array();
-            devices.is_some_and(|devices| devices.len() == 3 && devices.iter().all(|device| device["online"] == true))
+            devices
+                .is_some_and(|devices| devices.len() == needed && devices.iter().all(|device| device["online"] == true))
         })
         .await;
     }

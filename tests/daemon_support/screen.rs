@@ -64,7 +64,12 @@ impl Screen {
     }
 
     /// Starts a command on a terminal of this name.
-    pub fn start_with(mut command: Command, term: &str) -> Screen {
+    pub fn start_with(command: Command, term: &str) -> Screen {
+        Screen::start_in(command, term, "C.UTF-8")
+    }
+
+    /// The same, in this locale.
+    pub fn start_in(mut command: Command, term: &str, locale: &str) -> Screen {
         let window = Winsize {
             ws_row: 24,
             ws_col: 80,
@@ -75,7 +80,7 @@ impl Screen {
         let line = || Stdio::from(pty.slave.try_clone().unwrap());
         command
             .env("TERM", term)
-            .env("LC_ALL", "C.UTF-8")
+            .env("LC_ALL", locale)
             .stdin(line())
             .stdout(line())
             .stderr(line());
@@ -171,6 +176,17 @@ impl Screen {
     pub fn tell(&self, signal: nix::sys::signal::Signal) {
         let pid = i32::try_from(self.child.id().unwrap()).unwrap();
         nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), signal).unwrap();
+    }
+
+    /// Waits until the command's process has, or hasn't, been stopped.
+    pub async fn is_stopped(&self, wanted: bool) {
+        let stat = format!("/proc/{}/stat", self.child.id().unwrap());
+        let is_stopped = || {
+            let stat = std::fs::read_to_string(&stat).unwrap();
+            stat.rsplit_once(')').unwrap().1.trim_start().starts_with('T')
+        };
+        self.until(if wanted { "stopped" } else { "going on" }, |_| is_stopped() == wanted)
+            .await;
     }
 
     /// Waits until the command ends; its exit status.

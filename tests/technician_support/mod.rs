@@ -48,7 +48,10 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         ),
         (r"\bboot [0-9a-f]{8}", "boot 5c1e90ab"),
         (r"frames      \d+ in, \d+ out", "frames      1203 in, 1188 out"),
-        (r"opened \d+ times, up \d+ times", "opened 1 times, up 1 times"),
+        (
+            r"opened (once|twice|\d+ times), up (once|twice|\d+ times)",
+            "opened once, up once",
+        ),
         (r"journal: event \d+", "journal: event 214"),
         (r"\b\d+ acknowledged, backlog", "214 acknowledged, backlog"),
         (r"backlog [1-9]\d*,", "backlog 17,"),
@@ -64,10 +67,10 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
         ),
         (r"\btablegate \d+\.\d+\.\d+", "tablegate 0.1.0"),
         (
-            r"\d+ damaged frames and \d+ repeats in the last minute(, lost [a-z0-9 ]+ in ten minutes)?",
+            r"\d+ damaged frames? and \d+ repeats? in the last minute(, lost [a-z0-9 ]+ in ten minutes)?",
             "41 damaged frames and 9 repeats in the last minute",
         ),
-        (r"\b\d+ damaged frames$", "58 damaged frames"),
+        (r"\b\d+ damaged frames?$", "58 damaged frames"),
         (
             r"CRC [1-9]\d*, repeats \d+ in, \d+ out(, noise \d+)?(, resets \d+)?",
             "CRC 52, repeats 3 in, 6 out, noise 6",

@@ -7,6 +7,7 @@ use crate::cli::daemon::{Reach, look};
 use crate::cli::describe::line;
 use crate::cli::{devices, event_json, journal, ports, status};
 use crate::config::{self, Config, Effective, Examined};
+use crate::counted::often;
 use crate::device::{self, Places};
 use crate::gateway::{Captured, View};
 use crate::journal::{Reader, decode, file_in};
@@ -312,8 +313,10 @@ fn put_view(contents: &mut Contents, view: &View, redactor: &Redactor) {
             let standing = if alert.over { "over" } else { "stands" };
             let _ = writeln!(
                 text,
-                "{} ({standing}, {} times): {}",
-                alert.alert, alert.times, alert.text
+                "{} ({standing}, raised {}): {}",
+                alert.alert,
+                often(alert.times.into()),
+                alert.text
             );
             text
         });

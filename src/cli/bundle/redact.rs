@@ -3,6 +3,7 @@
 //! There are two nets. What is known by its place (an actor, a note, a user name of the broker) is taken out there; and whatever was taken
 //! out is then looked for in every text of the bundle, because logs and sentences repeat what people said.
 
+use crate::counted::counted;
 use crate::table::event::{Body, Event, TableLockedReason};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -219,7 +220,10 @@ fn written_in(event: &mut Event) -> Option<&mut String> {
 }
 
 fn left_out(text: &str) -> String {
-    format!("(left out: {} characters that a person wrote)", text.chars().count())
+    format!(
+        "(left out: {} that a person wrote)",
+        counted(text.chars().count(), "character")
+    )
 }
 
 /// Names and passwords in addresses: `mqtts://user:password@broker`.

@@ -11,6 +11,7 @@ use super::daemon::{Reach, block_on, unexpected, unreachable};
 use super::ending::{Failure, print_json};
 use crate::control::Request;
 use crate::control::client::{Client, ClientError};
+use crate::counted::counted;
 use crate::device::{Kind, LinkReport};
 use crate::gateway::{Captured, Since, View};
 use clap::{Args, ValueEnum};
@@ -334,8 +335,10 @@ impl Screen {
             let until = match (args.duration, args.frames) {
                 (None, None) => "until Ctrl-C".to_owned(),
                 (Some(duration), None) => format!("for {} s", duration.as_secs()),
-                (None, Some(frames)) => format!("until {frames} frames"),
-                (Some(duration), Some(frames)) => format!("for {} s or until {frames} frames", duration.as_secs()),
+                (None, Some(frames)) => format!("until {}", counted(frames, "frame")),
+                (Some(duration), Some(frames)) => {
+                    format!("for {} s or until {}", duration.as_secs(), counted(frames, "frame"))
+                }
             };
             eprintln!("capturing to {} {until}", args.output.display());
         }

@@ -1,6 +1,7 @@
 //! A capture's file: what the daemon tells, in the words of the format, and what was counted of it.
 
 use super::pcapng::{Damage, Direction, Interface, Packet, Section, Statistics, Writer};
+use crate::counted::counted;
 use crate::device::{Kept, Kind, LinkReport, What};
 use crate::gateway::{Captured, Entry, View};
 use crate::table::event::ClockQuality;
@@ -51,7 +52,11 @@ impl Tally {
     /// For a person.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let mut text = format!("{} frames, {} bytes", self.frames(), self.sum(|line| line.bytes));
+        let mut text = format!(
+            "{}, {}",
+            counted(self.frames(), "frame"),
+            counted(self.sum(|line| line.bytes), "byte")
+        );
         for (count, what) in [
             (self.sum(|line| line.damaged), "damaged"),
             (self.sum(|line| line.withheld), "withheld (they hold dice, or may)"),
@@ -130,8 +135,8 @@ impl<W: Write> Writing<W> {
                 *untold += missed.entries;
             }
             let text = format!(
-                "{NOTE}{} frames are lost here: the capture could not be written as fast as they came",
-                missed.entries
+                "{NOTE}{} are lost here: the capture could not be written as fast as they came",
+                counted(missed.entries, "frame")
             );
             let unix_us = self.newest;
             self.packet(at, unix_us, (&[], 0), (Direction::None, Damage::None), &text)?;
@@ -173,15 +178,15 @@ impl<W: Write> Writing<W> {
             (_, Kept::Reading) => (
                 &[][..],
                 format!(
-                    "{WITHHELD}a dice reading that nobody may know yet, {} bytes",
-                    found.length
+                    "{WITHHELD}a dice reading that nobody may know yet, {}",
+                    counted(found.length, "byte")
                 ),
             ),
             (_, Kept::Unclear) => (
                 &[][..],
                 format!(
-                    "{WITHHELD}{said}, and it may hold a tumbler's dice; {} bytes",
-                    found.length
+                    "{WITHHELD}{said}, and it may hold a tumbler's dice; {}",
+                    counted(found.length, "byte")
                 ),
             ),
         };

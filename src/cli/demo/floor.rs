@@ -4,6 +4,7 @@ use super::super::describe;
 use super::super::ending::Failure;
 use super::super::floor::follow::{self, Floor, Heard as Received};
 use super::super::floor::told;
+use crate::counted::counted;
 use crate::floor::{Begin, Consumer, Finding};
 use crate::table::event::{Event, Mode};
 use prost::Message;
@@ -145,7 +146,7 @@ impl Follower {
 
     /// The copy in a few words.
     pub fn in_words(&self) -> String {
-        format!("floor     {} events", self.received)
+        format!("floor     {}", counted(self.received, "event"))
     }
 }
 

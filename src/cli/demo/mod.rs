@@ -12,6 +12,7 @@ mod two_up;
 use super::ending::Failure;
 use super::sim::devices::AnyDealer;
 use super::sim::game::{Game, GameArgs};
+use crate::counted::counted;
 use crate::sim::broker;
 use clap::Args;
 use floor::{Follower, Heard};
@@ -232,8 +233,8 @@ fn beside(table: &DemoTable, follower: &Follower, phase: &str) -> Beside {
 fn summary(game: Game, tally: &Tally, journal: &table::JournalEnd, follower: &Follower) -> Result<(), Failure> {
     let mut text = format!("{}\n", tally.in_words(game));
     text.push_str(&format!(
-        "{} events journalled, {} received by the floor in order; chain verified on both sides: {}.\n",
-        journal.head,
+        "{} journalled, {} received by the floor in order; chain verified on both sides: {}.\n",
+        counted(journal.head, "event"),
         follower.received(),
         if journal.verified && follower.is_whole(journal.head) {
             "yes"

@@ -1,6 +1,7 @@
 //! What the demo has done, as the floor heard it, for the summary.
 
 use super::super::sim::game::Game;
+use crate::counted::counted;
 use crate::table::event::{Body, Event};
 
 /// Counts of the few facts that a summary names.
@@ -84,39 +85,28 @@ impl Tally {
         match game {
             Game::TaiSai { .. } | Game::SicBo(_) => format!(
                 "{}: {} settled, {} void; {} refused, {} amended, {} held, {}.",
-                count(self.settled + self.void, "round"),
+                counted(self.settled + self.void, "round"),
                 self.settled,
                 self.void,
-                entries(self.refused),
+                counted(self.refused, "entry"),
                 self.amended,
                 self.held,
-                count(self.lamp_faults, "lamp fault"),
+                counted(self.lamp_faults, "lamp fault"),
             ),
             Game::TwoUp(_) => {
                 let [won, lost, of_the_house, returned] = self.ended;
                 format!(
                     "{}: {won} won, {lost} lost, {of_the_house} of the house, {returned} given back; {}, {} invalid, \
                      {} overruled, {} corrected; {} refused, {}.",
-                    count(won + lost + of_the_house + returned, "game"),
-                    count(self.spins, "spin"),
+                    counted(won + lost + of_the_house + returned, "game"),
+                    counted(self.spins, "spin"),
                     self.invalid,
                     self.overruled,
                     self.corrected,
-                    entries(self.refused),
-                    count(self.cards, "card"),
+                    counted(self.refused, "entry"),
+                    counted(self.cards, "card"),
                 )
             }
         }
-    }
-}
-
-fn count(number: u32, word: &str) -> String {
-    format!("{number} {word}{}", if number == 1 { "" } else { "s" })
-}
-
-fn entries(number: u32) -> String {
-    match number {
-        1 => "1 entry".to_owned(),
-        number => format!("{number} entries"),
     }
 }

@@ -1,6 +1,7 @@
 //! What happened in a round of tai-sai or sic-bo, in words.
 
 use super::words::{after, also, area, areas, away, by_itself, code, device, keys, numbers, seconds};
+use crate::counted::often;
 use crate::table::event::{
     BetsClosed, BetsOpened, DiceUncovered, HousePolicy, LampFailed, ResultAmended, ResultEntered, ResultSource,
     RoundSettled, RoundStarted, RoundVoided,
@@ -117,7 +118,7 @@ pub(super) fn lamp_failed(failed: &LampFailed) -> String {
         "is dark"
     };
     let times = if failed.count > 1 {
-        format!(", {} times", failed.count)
+        format!(", {}", often(failed.count.into()))
     } else {
         String::new()
     };

@@ -1,7 +1,8 @@
 //! What happened to the gateway itself, its journal and its devices, in words.
 
-use super::words::{also, count64, moment, word};
+use super::words::{also, moment, word};
 use crate::cli::event_json::hex;
+use crate::counted::counted;
 use crate::table::event::{
     CheckpointRecorded, DeviceOnline, GatewayStarted, JournalFailed, JournalStarted, SoftwareVerified,
 };
@@ -78,7 +79,7 @@ pub(super) fn journal_failed(failed: &JournalFailed) -> String {
         "JOURNAL FAILED from {} to {}, {} not recorded{}",
         moment(failed.from.as_ref()),
         moment(failed.to.as_ref()),
-        count64(failed.dropped_inputs, "input"),
+        counted(failed.dropped_inputs, "input"),
         also(&failed.error)
     )
 }

@@ -1,6 +1,7 @@
 //! Lines about what was refused: entries on the terminal, and people's acts.
 
 use super::words::{also, keys};
+use crate::counted::often;
 use crate::table::event::{ActRefused, ActRefusedReason, EntryRejected};
 
 pub(super) fn entry_rejected(rejected: &EntryRejected) -> String {
@@ -37,6 +38,6 @@ pub(super) fn act_refused(refused: &ActRefused) -> String {
 fn times(count: u32) -> String {
     match count {
         0 | 1 => String::new(),
-        count => format!(", {count} times"),
+        count => format!(", {}", often(count.into())),
     }
 }

@@ -1,6 +1,7 @@
 //! What happened at a two-up table, in words.
 
-use super::words::{after, areas, by_command, code, count, keys, word};
+use super::words::{after, areas, by_command, code, keys, word};
+use crate::counted::counted;
 use crate::table::event::{
     DiceReplaced, DieOffTable, PlayersWagersDecided, ResultCardRequired, ResultDisplay, SpinCorrected, SpinInvalidated,
     SpinOutcome, SpinResulted, SpinnerChanged, SpinnerSelected, SpinnerWagerDecided, SpinnerWagerPlaced,
@@ -171,7 +172,7 @@ pub(super) fn die_off_table(off: &DieOffTable) -> String {
 
 pub(super) fn dice_replaced(replaced: &DiceReplaced) -> String {
     if replaced.found {
-        format!("{} found, and good", count(replaced.dice, "lost one"))
+        format!("{} found, and good", counted(replaced.dice, "lost one"))
     } else {
         "new set placed, the old one leaves the table".to_owned()
     }

@@ -113,17 +113,6 @@ pub(super) fn numbers(values: &[u32], between: &str) -> String {
     values.iter().map(u32::to_string).collect::<Vec<_>>().join(between)
 }
 
-pub(super) fn count(number: u32, of: &str) -> String {
-    count64(u64::from(number), of)
-}
-
-pub(super) fn count64(number: u64, of: &str) -> String {
-    match number {
-        1 => format!("1 {of}"),
-        _ => format!("{number} {of}s"),
-    }
-}
-
 /// 0 is "not measured" in the events.
 pub(super) fn after(ms: u32, what: &str) -> String {
     match ms {

@@ -5,6 +5,7 @@ use super::follow::{self, Follower, Heard};
 use super::{ANSWER_WITHIN, in_line, in_own_words, no_answer, note};
 use crate::cli::ending::{Failure, print};
 use crate::cli::signatures::keys_in;
+use crate::counted::counted;
 use crate::floor::{Begin, Consumer, Finding, Seqno, Stores, Succession};
 use clap::Args;
 use std::path::PathBuf;
@@ -82,7 +83,10 @@ pub(super) async fn run(watch: &Watch) -> Result<(), Failure> {
     }
     match alarms {
         0 => Ok(()),
-        _ => Err(Failure::failed(format!("{alarms} alarms: what came is not whole"))),
+        _ => Err(Failure::failed(format!(
+            "{}: what came is not whole",
+            counted(alarms, "alarm")
+        ))),
     }
 }
 

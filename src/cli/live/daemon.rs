@@ -31,14 +31,14 @@ pub fn gone(frame: &mut Frame<'_>, look: Look, gone: &Gone, help: &str) {
     let for_ = clock(u64::try_from(gone.since.elapsed().as_millis()).unwrap_or(u64::MAX));
     let title = format!(" {} at {}", table.table, table.site);
     row(frame, line(area, 0), &look.text(&title), "NOT ANSWERING ", look.bar());
-    let mut lines = vec![
-        Line::raw(""),
-        Line::styled(
-            format!("The daemon has not answered since {since} ({for_})."),
-            look.alarm(),
-        ),
-        Line::raw(""),
-    ];
+    let gone_for = format!("The daemon has not answered since {since} ({for_}).");
+    let mut lines = vec![Line::raw("")];
+    lines.extend(
+        wrapped(&gone_for, width)
+            .into_iter()
+            .map(|said| Line::styled(said, look.alarm())),
+    );
+    lines.push(Line::raw(""));
     let why = gone.why.lines().flat_map(|said| wrapped(&look.text(said), width));
     lines.extend(why.map(Line::raw));
     let round = match table.state.round_id {

@@ -1,7 +1,7 @@
 //! The latest events of the journal in a view: a list to walk through, and one of them whole.
 
 use super::input::Key;
-use super::look::{Look, row, wrapped};
+use super::look::{Look, hanging, row};
 use crate::cli::describe;
 use crate::cli::ending::Failure;
 use crate::cli::events::{decoded, shown};
@@ -178,13 +178,4 @@ impl Events {
             None => " up/down: choose   Enter: the whole event   Esc or left: back to the table   q: quit",
         }
     }
-}
-
-/// Long lines go on under themselves.
-fn hanging(line: &str, width: usize) -> Vec<String> {
-    let indent = line.chars().take_while(|letter| *letter == ' ').count();
-    let inner = line.get(indent..).unwrap_or_default();
-    let pad = " ".repeat(indent.min(width / 2));
-    let lines = wrapped(inner, width.saturating_sub(pad.len()));
-    lines.into_iter().map(|line| format!("{pad}{line}")).collect()
 }

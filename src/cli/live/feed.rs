@@ -1,5 +1,6 @@
 //! What the daemon says, as it changes; and when it says nothing: since when and why. Takes up again by itself.
 
+use super::look::clock;
 use crate::cli::daemon::{unexpected, unreachable};
 use crate::cli::ending::Failure;
 use crate::control::Request;
@@ -44,6 +45,12 @@ pub struct Gone {
 pub struct Feed {
     seen: watch::Receiver<Seen>,
     task: JoinHandle<()>,
+    /// Since when it doesn't answer, as far as was seen.
+    away: Option<Instant>,
+    /// The daemon's run that was seen last.
+    run: String,
+    /// That it answers again, until that was told.
+    returned: Option<String>,
 }
 
 impl Feed {
@@ -55,6 +62,7 @@ impl Feed {
         let (mut client, first) = tokio::time::timeout(SILENT, connect(&socket))
             .await
             .map_err(|_| Failure::failed(silent()))??;
+        let run = first.table.run_id.clone();
         let (tell, seen) = watch::channel(Seen::Now(first, Instant::now()));
         let task = tokio::spawn(async move {
             loop {
@@ -63,21 +71,65 @@ impl Feed {
                 client = again(&socket, &tell).await;
             }
         });
-        Ok(Feed { seen, task })
+        Ok(Feed {
+            seen,
+            task,
+            away: None,
+            run,
+            returned: None,
+        })
     }
 
     /// What is known now.
     #[must_use]
     pub fn seen(&mut self) -> Seen {
-        self.seen.borrow_and_update().clone()
+        let seen = self.seen.borrow_and_update().clone();
+        match &seen {
+            Seen::Gone(gone) => self.away = Some(gone.since),
+            Seen::Now(view, _) => {
+                let away = self.away.take().map(|since| since.elapsed());
+                let anew = view.table.run_id != self.run;
+                if anew {
+                    self.run.clone_from(&view.table.run_id);
+                }
+                if anew || away.is_some() {
+                    self.returned = Some(returned(anew, away.unwrap_or_default()));
+                }
+            }
+        }
+        seen
     }
 
-    /// Waits until something else is known.
-    pub async fn changed(&mut self) {
-        if self.seen.changed().await.is_err() {
-            // The task only ends with us.
-            std::future::pending::<()>().await;
+    /// A sentence when it answers again, once.
+    #[must_use]
+    pub fn returned(&mut self) -> Option<String> {
+        self.returned.take()
+    }
+
+    /// Waits until something else is known; false: nothing will be any more, by a defect.
+    pub async fn changed(&mut self) -> bool {
+        self.seen.changed().await.is_ok()
+    }
+
+    /// How a view ends that a person, or a signal, has ended.
+    ///
+    /// # Errors
+    /// It was a defect.
+    pub fn end(&self) -> Result<(), Failure> {
+        match self.task.is_finished() {
+            true => Err(Failure::failed(
+                "this view has a defect, and ends; the table is not touched by it",
+            )),
+            false => Ok(()),
         }
+    }
+}
+
+fn returned(anew: bool, away: Duration) -> String {
+    let away = clock(u64::try_from(away.as_millis()).unwrap_or(u64::MAX));
+    match anew {
+        true => format!("The daemon was started anew, and answers again (away for {away})."),
+        false => format!("The daemon answers again (away for {away})."),
     }
 }
 

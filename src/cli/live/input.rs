@@ -4,6 +4,8 @@ use super::feed::Feed;
 use crate::cli::ending::Failure;
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures_util::StreamExt;
+use nix::sys::signal::{Signal as Stop, kill};
+use nix::unistd::Pid;
 use std::time::Duration;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{Interval, MissedTickBehavior, interval};
@@ -47,6 +49,8 @@ pub enum Woken {
     News,
     /// A second has passed, or the terminal has another size: draw.
     Draw,
+    /// Ctrl-Z, or the signal for it: stop until somebody lets it go on.
+    Suspend,
     /// Ctrl-C, a signal, or the terminal is gone.
     End,
 }
@@ -57,6 +61,8 @@ pub struct Input {
     terminate: Signal,
     hang_up: Signal,
     interrupt: Signal,
+    quit: Signal,
+    suspend: Signal,
     second: Interval,
 }
 
@@ -73,6 +79,8 @@ impl Input {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
             interrupt: signal(SignalKind::interrupt())?,
+            quit: signal(SignalKind::quit())?,
+            suspend: signal(SignalKind::from_raw(Stop::SIGTSTP as i32))?,
             second,
         })
     }
@@ -91,11 +99,13 @@ impl Input {
                     Some(Ok(Event::FocusGained | Event::FocusLost | Event::Mouse(_) | Event::Paste(_))) => {}
                     Some(Err(_)) | None => return Woken::End,
                 },
-                () = feed.changed() => return Woken::News,
+                changed = feed.changed() => return if changed { Woken::News } else { Woken::End },
                 _ = self.second.tick() => return Woken::Draw,
                 _ = self.terminate.recv() => return Woken::End,
                 _ = self.hang_up.recv() => return Woken::End,
                 _ = self.interrupt.recv() => return Woken::End,
+                _ = self.quit.recv() => return Woken::End,
+                _ = self.suspend.recv() => return Woken::Suspend,
             }
         }
     }
@@ -111,7 +121,13 @@ fn pressed(key: KeyEvent) -> Option<Woken> {
     }
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     Some(Woken::Key(match key.code {
-        KeyCode::Char('c' | 'C') if control => return Some(Woken::End),
+        // Terminals tell Ctrl-\ by either.
+        KeyCode::Char('c' | 'C' | '\\' | '4') if control => return Some(Woken::End),
+        KeyCode::Char('z' | 'Z') if control => {
+            // Whoever was started together with us stops as well, as with every program; our own comes back as a signal.
+            let _nobody_else = kill(Pid::from_raw(0), Stop::SIGTSTP);
+            return None;
+        }
         KeyCode::Char(_) if control => return None,
         KeyCode::Char(letter) => Key::Letter(letter),
         KeyCode::Up => Key::Up,

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
+use std::ops::Range;
 
 /// Colours or none, and which letters the terminal can show.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -105,14 +106,94 @@ impl Look {
     }
 }
 
-/// One row, its text to the left and another to the right; what doesn't fit of the left one is cut.
+/// Ends what was cut: nothing goes without a mark.
+pub const CUT: &str = "...";
+
+/// A text in at most `width` letters; what had to go is marked.
+#[must_use]
+pub fn cut(text: &str, width: usize) -> String {
+    if text.chars().count() <= width {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(width.saturating_sub(CUT.len())).collect();
+    let mark: String = CUT.chars().take(width).collect();
+    format!("{}{mark}", kept.trim_end())
+}
+
+/// One row, its text to the left and another to the right; what doesn't fit of the left one is cut, with a mark.
 pub fn row(frame: &mut Frame<'_>, area: Rect, left: &str, right: &str, style: Style) {
-    let width = usize::from(area.width);
-    let room = width.saturating_sub(right.chars().count() + usize::from(!right.is_empty()));
-    let left: String = left.chars().take(room).collect();
-    let between = width.saturating_sub(left.chars().count() + right.chars().count());
-    let line = format!("{left}{}{right}", " ".repeat(between));
+    let line = with_right(left, right, usize::from(area.width));
     frame.render_widget(Paragraph::new(Line::styled(line, style)), area);
+}
+
+/// One text to the left and one to the right, in `width` letters.
+fn with_right(left: &str, right: &str, width: usize) -> String {
+    let right = cut(right, width);
+    let room = width.saturating_sub(right.chars().count() + usize::from(!right.is_empty()));
+    let left = cut(left, room);
+    let between = width.saturating_sub(left.chars().count() + right.chars().count());
+    format!("{left}{}{right}", " ".repeat(between))
+}
+
+/// As [`row`], on as many lines as the left text needs.
+#[must_use]
+pub fn rows(left: &str, right: &str, width: usize) -> Vec<String> {
+    let mut lines = wrapped(left, width);
+    let both = |left: &String| left.chars().count() + 1 + right.chars().count() <= width;
+    let last = lines.pop_if(|left| right.is_empty() || both(left)).unwrap_or_default();
+    lines.push(with_right(&last, right, width));
+    lines
+}
+
+/// Broken into lines of at most `width` letters, and `rows` of them; a mark ends them when there were more.
+#[must_use]
+pub fn held(text: &str, width: usize, rows: usize) -> Vec<String> {
+    let mut lines = wrapped(text, width);
+    if lines.len() > rows {
+        lines.truncate(rows);
+        if let Some(last) = lines.last_mut() {
+            *last = marked(last, width);
+        }
+    }
+    lines
+}
+
+/// A line that says that there was more behind it.
+#[must_use]
+pub fn marked(line: &str, width: usize) -> String {
+    cut(&format!("{line} {CUT}"), width)
+}
+
+/// Which items, of these lengths and with a space between, stand on which line of `width` letters. Every line but the first begins with
+/// `indent` spaces.
+#[must_use]
+pub fn packed(lengths: &[usize], width: usize, indent: usize) -> Vec<Range<usize>> {
+    let mut lines = Vec::new();
+    let (mut from, mut used) = (0, 0);
+    for (at, length) in lengths.iter().enumerate() {
+        if at > from && used + 1 + length > width {
+            lines.push(from..at);
+            (from, used) = (at, indent + length);
+        } else {
+            used += usize::from(at > from) + length;
+        }
+    }
+    lines.push(from..lengths.len());
+    lines
+}
+
+/// Items that aren't broken, on as many lines as they need.
+#[must_use]
+pub fn items(all: &[String], width: usize, indent: usize) -> Vec<String> {
+    let lengths: Vec<usize> = all.iter().map(|item| item.chars().count()).collect();
+    let lines = packed(&lengths, width, indent).into_iter().enumerate();
+    lines
+        .map(|(line, range)| {
+            let before = if line == 0 { 0 } else { indent };
+            let text = all.get(range).unwrap_or_default().join(" ");
+            cut(&format!("{}{text}", " ".repeat(before)), width)
+        })
+        .collect()
 }
 
 /// Broken at spaces into lines of at most `width` letters; what has no spaces is cut there.
@@ -143,6 +224,16 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
+/// Long lines go on under themselves.
+#[must_use]
+pub fn hanging(line: &str, width: usize) -> Vec<String> {
+    let indent = line.chars().take_while(|letter| *letter == ' ').count();
+    let inner = line.get(indent..).unwrap_or_default();
+    let pad = " ".repeat(indent.min(width / 2));
+    let lines = wrapped(inner, width.saturating_sub(pad.len()));
+    lines.into_iter().map(|line| format!("{pad}{line}")).collect()
+}
+
 /// A running clock: "0:07", "12:30", "1:02:03".
 #[must_use]
 pub fn clock(milliseconds: u64) -> String {
@@ -163,6 +254,31 @@ mod tests {
         assert_eq!(wrapped("one two three", 7), ["one two", "three"]);
         assert_eq!(wrapped("/dev/serial/by-id/x y", 8), ["/dev/ser", "ial/by-i", "d/x y"]);
         assert_eq!(wrapped("", 8), [""]);
+    }
+
+    #[test]
+    fn what_is_cut_has_a_mark() {
+        assert_eq!(cut("one two", 7), "one two");
+        assert_eq!(cut("one two three", 10), "one two...");
+        assert_eq!(cut("one two", 2), "..");
+        assert_eq!(held("one two three", 7, 2), ["one two", "three"]);
+        assert_eq!(held("one two three", 7, 1), ["one..."]);
+        assert_eq!(held("one two", 3, 1), ["..."]);
+        assert_eq!(held("one two three", 12, 1), ["one two ..."]);
+    }
+
+    #[test]
+    fn what_stands_to_the_right_moves_below_where_there_is_no_room() {
+        assert_eq!(rows("one two", "0:07", 12), ["one two 0:07"]);
+        assert_eq!(rows("one two", "0:07", 11), ["one two", "       0:07"]);
+        assert_eq!(rows("one two", "", 5), ["one", "two  "]);
+    }
+
+    #[test]
+    fn items_are_not_broken() {
+        let all = ["backlog 17,", "20 in flight"].map(str::to_owned);
+        assert_eq!(items(&all, 24, 2), ["backlog 17, 20 in flight"]);
+        assert_eq!(items(&all, 23, 2), ["backlog 17,", "  20 in flight"]);
     }
 
     #[test]

@@ -13,6 +13,8 @@ mod look;
 mod screen;
 pub mod status;
 pub mod supervise;
+#[cfg(test)]
+mod testing;
 
 pub use look::{Look, clock};
 

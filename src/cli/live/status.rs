@@ -1,6 +1,8 @@
 //! `tablegate status --watch`: the table as it is now, the alerts to acknowledge, the latest events to look at.
 
 mod draw;
+#[cfg(test)]
+mod tests;
 mod worries;
 
 use super::WHOLE;
@@ -27,7 +29,11 @@ pub(super) struct Watch {
     page: Page,
     /// The worry that the arrow keys stand on; `None` before a key moved them.
     chosen: Option<String>,
-    /// What came of the last key; until the next one.
+    /// The worry that stands on the screen as the chosen one.
+    drawn: Option<String>,
+    /// The alert that is named to whoever pressed the key: they are to say yes.
+    asked: Option<String>,
+    /// What came of the last key, or of the daemon; until the next key.
     said: Option<String>,
 }
 
@@ -35,6 +41,8 @@ pub(super) struct Watch {
 enum Page {
     /// The table.
     Table,
+    /// Everything that is said of it; the line that is at the top.
+    All(usize),
     /// Events of its journal.
     Events(Box<Events>),
 }
@@ -59,6 +67,9 @@ pub fn run(acting: &Acting) -> Result<(), Failure> {
         let mut watch = Watch::new(acting.clone());
         loop {
             let seen = feed.seen();
+            if let Some(said) = feed.returned() {
+                (watch.said, watch.asked) = (Some(said), None);
+            }
             watch.draw(&mut screen, &seen)?;
             match input.next(&mut feed).await {
                 Woken::Key(key) => {
@@ -68,7 +79,8 @@ pub fn run(acting: &Acting) -> Result<(), Failure> {
                 }
                 Woken::News => watch.refresh(),
                 Woken::Draw => {}
-                Woken::End => return Ok(()),
+                Woken::Suspend => screen.suspend()?,
+                Woken::End => return feed.end(),
             }
         }
     })
@@ -81,12 +93,15 @@ impl Watch {
             look: Look::of_environment(),
             page: Page::Table,
             chosen: None,
+            drawn: None,
+            asked: None,
             said: None,
         }
     }
 
     fn draw(&mut self, screen: &mut Screen, seen: &Seen) -> Result<(), Failure> {
         let look = self.look;
+        let mut drawn = None;
         screen.draw(look, WHOLE, |frame| match (seen, &mut self.page) {
             (Seen::Now(view, at), Page::Table) => {
                 let shown = draw::Shown {
@@ -96,12 +111,14 @@ impl Watch {
                     chosen: self.chosen.as_deref(),
                     said: self.said.as_deref(),
                 };
-                draw::table(frame, &shown);
+                drawn = draw::table(frame, &shown);
             }
+            (Seen::Now(view, _), Page::All(top)) => draw::all(frame, view, look, top),
             // The journal holds what happened, whether the daemon answers or not.
             (_, Page::Events(events)) => draw::events(frame, look, events, self.said.as_deref()),
-            (Seen::Gone(why), Page::Table) => gone(frame, look, why, " e: events   q: quit"),
+            (Seen::Gone(why), Page::Table | Page::All(_)) => gone(frame, look, why, " e: events   q: quit"),
         })?;
+        self.drawn = drawn;
         Ok(())
     }
 
@@ -116,8 +133,16 @@ impl Watch {
 
     async fn press(&mut self, key: Key, seen: &Seen, screen: &Screen) -> Goes {
         self.said = None;
+        let asked = self.asked.take();
         if key == Key::Letter('q') {
             return Goes::Off;
+        }
+        if let Some(alert) = asked {
+            // Any other key says no, and does nothing else.
+            if key == Key::Letter('a') {
+                self.said = Some(self.acknowledge(alert).await);
+            }
+            return Goes::On;
         }
         match (&mut self.page, seen) {
             (Page::Events(events), _) => {
@@ -129,8 +154,20 @@ impl Watch {
                 }
                 Goes::On
             }
-            (Page::Table, Seen::Now(view, _)) => self.press_at_table(key, &view.clone()).await,
-            (Page::Table, Seen::Gone(gone)) => {
+            (Page::All(top), Seen::Now(..)) => {
+                let rows = usize::from(screen.rows().saturating_sub(AROUND_EVENTS));
+                match key {
+                    Key::Up => *top = top.saturating_sub(1),
+                    Key::Down => *top += 1,
+                    Key::PageUp => *top = top.saturating_sub(rows),
+                    Key::PageDown => *top += rows,
+                    Key::Escape | Key::Backspace | Key::Left | Key::Enter => self.page = Page::Table,
+                    Key::Right | Key::Tab | Key::Letter(_) => {}
+                }
+                Goes::On
+            }
+            (Page::Table, Seen::Now(view, _)) => self.press_at_table(key, &view.clone()),
+            (Page::Table | Page::All(_), Seen::Gone(gone)) => {
                 let last = gone.last.clone();
                 match key {
                     Key::Escape => return Goes::Off,
@@ -151,7 +188,7 @@ impl Watch {
         }
     }
 
-    async fn press_at_table(&mut self, key: Key, view: &Arc<View>) -> Goes {
+    fn press_at_table(&mut self, key: Key, view: &Arc<View>) -> Goes {
         let worries = worries(view);
         let at = chosen_of(&worries, self.chosen.as_deref());
         let choose = |at: Option<usize>| at.and_then(|at| worries.get(at)).map(|worry| worry.key.clone());
@@ -160,20 +197,21 @@ impl Watch {
             Key::Up => self.chosen = choose(at.map(|at| at.saturating_sub(1))),
             Key::Down => self.chosen = choose(at.map(|at| (at + 1).min(worries.len().saturating_sub(1)))),
             Key::Letter('a') => {
-                let worry = at.and_then(|at| worries.get(at));
-                // It stays where it was, with what came of it, and doesn't move on to the next.
-                self.chosen = worry.map(|worry| worry.key.clone());
-                self.said = Some(self.acknowledge(worry).await);
+                let worry = worries.iter().find(|worry| Some(&worry.key) == self.drawn.as_ref());
+                // It stays where it was, with what comes of it, and doesn't move on to the next.
+                self.chosen.clone_from(&self.drawn);
+                self.said = Some(match ask_for(worry) {
+                    Ok(alert) => {
+                        let said = format!("Acknowledge {alert}?   a: yes   any other key: no");
+                        self.asked = Some(alert);
+                        said
+                    }
+                    Err(why_not) => why_not.to_owned(),
+                });
             }
             Key::Letter('e') => self.show_events(view),
-            Key::Left
-            | Key::Right
-            | Key::PageUp
-            | Key::PageDown
-            | Key::Enter
-            | Key::Backspace
-            | Key::Tab
-            | Key::Letter(_) => {}
+            Key::Enter | Key::Right => self.page = Page::All(0),
+            Key::Left | Key::PageUp | Key::PageDown | Key::Backspace | Key::Tab | Key::Letter(_) => {}
         }
         Goes::On
     }
@@ -186,17 +224,23 @@ impl Watch {
     }
 
     /// Says that the alert was seen, in the name of whoever looks.
-    async fn acknowledge(&self, worry: Option<&Worry>) -> String {
-        let Some(worry) = worry else {
-            return "There is no alert to acknowledge.".to_owned();
-        };
-        let Some(alert) = worry.alert.clone() else {
-            return "Only an alert is acknowledged; this ends by what it says itself.".to_owned();
-        };
+    async fn acknowledge(&self, alert: String) -> String {
         match act(&self.acting, Act::AcknowledgeAlert { alert: alert.clone() }).await {
             Ok(said) => format!("{alert}: {said}"),
             Err(failure) => failure.text,
         }
+    }
+}
+
+/// The alert that is chosen on the screen; else why there is nothing to acknowledge.
+fn ask_for(worry: Option<&Worry>) -> Result<String, &'static str> {
+    let Some(worry) = worry else {
+        return Err("There is no alert to acknowledge.");
+    };
+    match &worry.alert {
+        None => Err("Only an alert is acknowledged; this ends by what it says itself."),
+        Some(_) if !worry.waits => Err("It is acknowledged already."),
+        Some(alert) => Ok(alert.clone()),
     }
 }
 

@@ -127,6 +127,9 @@ pub fn run(args: &Supervise) -> Result<(), Failure> {
         let mut input = Input::new()?;
         loop {
             let seen = feed.seen();
+            if let Some(returned) = feed.returned() {
+                menu.begin_again(returned);
+            }
             screen.draw(menu.look, LEAST, |frame| match &seen {
                 Seen::Now(view, at) => draw::page(frame, &menu, view, at.elapsed()),
                 Seen::Gone(why) => gone(frame, menu.look, why, " Esc: quit"),
@@ -139,7 +142,8 @@ pub fn run(args: &Supervise) -> Result<(), Failure> {
                 }
                 // What is possible changes with events, and some of it with time alone.
                 Woken::News | Woken::Draw => menu.refresh(&feed.seen()).await,
-                Woken::End => return Ok(()),
+                Woken::Suspend => screen.suspend()?,
+                Woken::End => return feed.end(),
             }
         }
     })
@@ -184,6 +188,19 @@ impl Menu {
             chosen: None,
             page: Page::Menu,
         }
+    }
+
+    /// What was possible, and what it would have done, was said by the daemon as it was: what came of an act is still told.
+    fn begin_again(&mut self, returned: String) {
+        let text = match self.page {
+            Page::Said(_) => return,
+            Page::Menu => returned,
+            Page::Asking(_) | Page::Confirm(_) => format!("{returned} What was being chosen is not done: begin again."),
+        };
+        self.page = Page::Said(Said {
+            heading: "The daemon was away.",
+            text,
+        });
     }
 
     /// The groups that are listed.

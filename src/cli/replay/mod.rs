@@ -11,6 +11,7 @@ use super::daemon::configuration;
 use super::describe::{describe, moment};
 use super::ending::{Failure, print};
 use super::event_json;
+use crate::counted::counted;
 use crate::device::{Follower, Said};
 use crate::table::event::Event;
 use crate::table::input::{DeviceKind, Input};
@@ -121,9 +122,10 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
             Err(error) => {
                 let all = session.sum.packets;
                 return Err(Failure::failed(format!(
-                    "{}: {}; {all} packets before it were read",
+                    "{}: {}; what came before it was read ({})",
                     args.file.display(),
-                    told(&error)
+                    told(&error),
+                    counted(all, "packet")
                 )));
             }
         };
@@ -289,7 +291,7 @@ impl Session {
 
     fn end(&self, args: &Replay) -> String {
         let sum = &self.sum;
-        let mut text = format!("\n{} packets", sum.packets);
+        let mut text = format!("\n{}", counted(sum.packets, "packet"));
         for (count, what) in [
             (sum.damaged, "damaged"),
             (sum.withheld, "withheld"),
@@ -354,7 +356,7 @@ fn read(packet: &Recorded, follower: &mut Follower, now: Uptime) -> Piece {
     match decoder.next(&mut bytes) {
         Some(Received::Frame(frame)) => frame_of(&frame, side, follower, now),
         Some(other) => Piece::no_frame(damage(&other, packet.length)),
-        None => Piece::no_frame(format!("a frame without end, {} bytes", packet.length)),
+        None => Piece::no_frame(format!("a frame without end, {}", counted(packet.length, "byte"))),
     }
 }
 
@@ -384,7 +386,7 @@ fn frame_of(frame: &Frame, side: Side, follower: &mut Follower, now: Uptime) -> 
 fn damage(received: &Received, length: u32) -> String {
     let what = match received {
         Received::Frame(_) => "a frame",
-        Received::OtherVersion(version) => return format!("speaks TLP/{version}, {length} bytes"),
+        Received::OtherVersion(version) => return format!("speaks TLP/{version}, {}", counted(length, "byte")),
         Received::Echo(_) => "a frame of the gateway, come back: the line is looped",
         Received::UnknownKind(_) => "a good frame of a kind that isn't known",
         Received::Noise(Noise::Checksum) => "DAMAGED: the check fails",
@@ -392,7 +394,7 @@ fn damage(received: &Received, length: u32) -> String {
         Received::Noise(Noise::TooShort) => "DAMAGED: too short for a frame",
         Received::Noise(Noise::TooLong) => "DAMAGED: more bytes than a frame has",
     };
-    format!("{what}, {length} bytes")
+    format!("{what}, {}", counted(length, "byte"))
 }
 
 fn kind_word(kind: Kind) -> &'static str {

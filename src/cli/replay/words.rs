@@ -1,6 +1,7 @@
 //! What a frame says, for a person.
 
 use crate::cli::describe::{keys, word};
+use crate::counted::{counted, often};
 use crate::device::Said;
 use crate::wire::message::{
     ContactState, Cover, DeviceHello, HostHello, Level, Reading, Report, TumblerStatus, from_device, to_device,
@@ -42,7 +43,7 @@ fn welcome(hello: &DeviceHello) -> String {
         hello.boot_id
     );
     if hello.lamp_count > 0 {
-        push(&mut text, format_args!(", {} lamps", hello.lamp_count));
+        push(&mut text, format_args!(", {}", counted(hello.lamp_count, "lamp")));
     }
     text
 }
@@ -91,11 +92,11 @@ fn report(report: &Report) -> String {
 
 fn tumbler(status: &TumblerStatus) -> String {
     let mut text = format!(
-        "tumbler {}, cover {}, {} activations, {} spins",
+        "tumbler {}, cover {}, {}, {}",
         word(status.motion().as_str_name(), "MOTION_"),
         word(status.cover().as_str_name(), "COVER_"),
-        status.activations,
-        status.spins
+        counted(status.activations, "activation"),
+        counted(status.spins, "spin")
     );
     push(
         &mut text,
@@ -131,7 +132,7 @@ fn command(body: &to_device::Body) -> String {
             let dice = if inhibit.dice_allowed { "; bets are closed" } else { "" };
             format!("{spin}{dice}")
         }
-        to_device::Body::Spin(spin) => format!("spin {} times", spin.times),
+        to_device::Body::Spin(spin) => format!("spin {}", often(spin.times.into())),
         to_device::Body::Digest(_) => "asks for the digest of its firmware".to_owned(),
     }
 }
@@ -161,7 +162,7 @@ fn contact(state: &ContactState) -> String {
     };
     let name = word(state.contact().as_str_name(), "CONTACT_");
     if state.closings > 0 {
-        format!("{name} {level} (closed {} times)", state.closings)
+        format!("{name} {level} (closed {})", often(state.closings.into()))
     } else {
         format!("{name} {level}")
     }
@@ -180,7 +181,7 @@ fn lamps(bits: &[u8]) -> String {
         .collect();
     match lit.as_slice() {
         [] => "none".to_owned(),
-        some if some.len() > LAMPS_NAMED => format!("{} lamps", some.len()),
+        some if some.len() > LAMPS_NAMED => counted(some.len(), "lamp"),
         some => {
             let names: Vec<_> = some.iter().map(usize::to_string).collect();
             format!("lamp {}", names.join(" "))

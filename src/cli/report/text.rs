@@ -2,6 +2,7 @@
 
 use super::figures::Counted;
 use super::told::{Device, Section, Shift, Told, asked};
+use crate::counted::often;
 use crate::table::rejection::CODES;
 
 /// No line is wider.
@@ -172,7 +173,7 @@ impl Page {
         self.line("");
         self.line("Devices (the figures follow the device, whatever table it stood at)");
         for device in devices {
-            let mut told = vec![format!("came up {}", times(device.came_up))];
+            let mut told = vec![format!("came up {}", often(device.came_up))];
             if device.went_away > 0 {
                 let reasons: Vec<String> = device
                     .went_away_by_reason
@@ -181,7 +182,7 @@ impl Page {
                     .collect();
                 told.push(format!(
                     "went away {} ({}) for {} in all",
-                    times(device.went_away),
+                    often(device.went_away),
                     reasons.join(", "),
                     duration(device.away_seconds)
                 ));
@@ -240,13 +241,6 @@ fn meaning(code: &str) -> &'static str {
 
 fn words(name: &str) -> String {
     name.replace('_', " ")
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".to_owned(),
-        count => format!("{count} times"),
-    }
 }
 
 fn tenths(value: Option<f64>) -> String {

@@ -5,6 +5,7 @@ use super::figures::{Counted, Figures, Spread};
 use super::tally::DeviceFigures;
 use super::{Reported, Zone};
 use crate::cli::events::quoted;
+use crate::counted::{counted, often};
 use crate::journal::Beginning;
 use crate::table::durations::Phase;
 use serde::Serialize;
@@ -190,27 +191,20 @@ fn notes(reported: &Reported, all: &Figures) -> Vec<String> {
     if all.clock_steps > 0 {
         notes.push(format!(
             "The clock was set {}: what lies beside that may count in another shift. No length of time is touched.",
-            times(all.clock_steps)
+            often(all.clock_steps)
         ));
     }
     if all.unsynchronised > 0 {
         notes.push(format!(
-            "{} of {} events were recorded by a clock that followed no time server.",
-            all.unsynchronised, all.events
+            "Recorded by a clock that followed no time server: {} of {}.",
+            all.unsynchronised,
+            counted(all.events, "event")
         ));
     }
     for gap in reported.gaps.sentences() {
         notes.push(format!("Not in these figures: {gap}."));
     }
     notes
-}
-
-fn times(count: u64) -> String {
-    match count {
-        1 => "once".to_owned(),
-        2 => "twice".to_owned(),
-        _ => format!("{count} times"),
-    }
 }
 
 impl Shift {

@@ -1,5 +1,6 @@
 //! The lines that a simulated device obeys.
 
+use crate::counted::counted;
 use crate::sim::{
     CounterMemory, Faults, Garble, Hearing, Lamps, LampsView, LineView, Reader, Spun, StuckAt, Terminal, TerminalView,
     Traffic, Tumbler, TumblerView, Wear,
@@ -358,9 +359,9 @@ fn tumbler_text(view: &TumblerView) -> String {
     let inhibit = if view.inhibited { ", inhibited" } else { "" };
     let [one, two, three] = view.faces;
     format!(
-        "tumbler [{}] {motion}, {cover}{inhibit}, {} spins, dice {one} {two} {three}",
+        "tumbler [{}] {motion}, {cover}{inhibit}, {}, dice {one} {two} {three}",
         link_text(&view.line),
-        view.spins
+        counted(view.spins, "spin")
     )
 }
 

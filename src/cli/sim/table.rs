@@ -4,6 +4,7 @@ use super::devices::AnyDealer;
 use super::game::{Game, GameArgs};
 use super::links::Links;
 use crate::cli::ending::{Failure, print};
+use crate::counted::counted;
 use crate::rules::{sic_bo, tai_sai};
 use crate::sim::{Chance, Incident, Pace, People, Played, Stuck, Terminal, TerminalView, TwoUpDealer};
 use crate::wire::message::Cover;
@@ -136,9 +137,9 @@ async fn play_dice(args: &Table, dealer: &AnyDealer) -> Result<(), Failure> {
             )
         } else {
             format!(
-                "round {round}: {}, {} lamps lit {ms} ms after ENTER\n",
+                "round {round}: {}, {} lit {ms} ms after ENTER\n",
                 call(faces),
-                played.lit.len()
+                counted(played.lit.len(), "lamp")
             )
         })?;
     }
@@ -182,9 +183,9 @@ async fn play_two_up(args: &Table, dealer: &TwoUpDealer) -> Result<(), Failure> 
                 invalid => format!(", {invalid} invalid"),
             };
             format!(
-                "game {round}: {}{invalid}, {} lights lit\n",
+                "game {round}: {}{invalid}, {} lit\n",
                 spun.join(", "),
-                played.lit.len()
+                counted(played.lit.len(), "light")
             )
         })?;
     }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::counted::counted;
 use crate::table::event::DeviceOfflineReason;
 use crate::table::input::{Arrival, Condition, Input};
 use crate::time::Uptime;
@@ -119,8 +120,8 @@ impl Link {
     pub(super) fn describe(&self, oddity: &Oddity) -> String {
         match oddity {
             Oddity::NoValidFrame => format!(
-                "no valid frame in {} bytes: {}",
-                self.host.counters().seen.bytes_since_frame,
+                "no valid frame in {}: {}",
+                counted(self.host.counters().seen.bytes_since_frame, "byte"),
                 self.garbage_means()
             ),
             Oddity::Echo | Oddity::OtherVersion(_) | Oddity::ClocksUnrelated => oddity.to_string(),
@@ -197,7 +198,8 @@ impl Link {
                     self.config.baud
                 )),
                 bytes => self.about(&format_args!(
-                    "nobody answers the greeting; {bytes} bytes came and no valid frame: {}",
+                    "nobody answers the greeting; {} came and no valid frame: {}",
+                    counted(bytes, "byte"),
                     self.garbage_means()
                 )),
             };

@@ -7,9 +7,10 @@ use crate::cli::line_advice::spoken;
 use crate::cli::live::daemon::line;
 use crate::cli::live::events::Events;
 use crate::cli::live::feed::wall;
-use crate::cli::live::look::{Look, clock, row, wrapped};
+use crate::cli::live::look::{CUT, Look, clock, hanging, held, items, marked, row, rows, wrapped};
 use crate::cli::picture::{self, LABEL};
-use crate::cli::status::words;
+use crate::cli::status::{told, words};
+use crate::counted::counted;
 use crate::device::{LinkReport, LinkState};
 use crate::gateway::{RoundEnd, RoundView, View};
 use ratatui::Frame;
@@ -26,10 +27,17 @@ const PICTURE_COLUMNS: u16 = 57;
 /// Rows that the right side needs for three devices, the floor and some results.
 const SIDE_ROWS: u16 = 13;
 
-/// Rows above the picture: title, moment, call.
-const HEAD_ROWS: u16 = 3;
+/// Rows below the picture that are kept for what is not in order, and for the keys.
+const BELOW_ROWS: u16 = 3;
 
-const HELP: &str = " a: acknowledge   up/down: choose   e: events   q: quit";
+/// Spins of a two-up game that are told beside its end: the newest.
+const SPINS_TOLD: usize = 6;
+
+/// Leads to what there is no room for.
+const ALL: &str = "Enter: all of it";
+
+const HELP: &str = " a: acknowledge   up/down: choose   Enter: all of it   e: events   q: quit";
+const HELP_ALL: &str = " up/down: scroll   Esc or left: back to the table   q: quit";
 
 /// What the table's page is drawn from.
 pub(super) struct Shown<'a> {
@@ -49,42 +57,93 @@ impl Shown<'_> {
     }
 }
 
-/// The table's page.
-pub(super) fn table(frame: &mut Frame<'_>, shown: &Shown<'_>) {
+/// The table's page. Which worry is chosen on it.
+pub(super) fn table(frame: &mut Frame<'_>, shown: &Shown<'_>) -> Option<String> {
     let area = frame.area();
     let (view, look) = (shown.view, shown.look);
+    let width = usize::from(area.width);
     title(frame, line(area, 0), view, look);
-    moment(frame, line(area, 1), shown);
-    call(frame, line(area, 2), shown);
-    let picture = picture(view, look);
-    let rows = u16::try_from(picture.len()).unwrap_or(u16::MAX).max(SIDE_ROWS);
+    let moment = moment(shown, width);
+    let call_at = 1 + u16::try_from(moment.len()).unwrap_or(u16::MAX);
+    let moment: Vec<Line<'_>> = moment
+        .into_iter()
+        .map(|said| Line::styled(said, look.heading()))
+        .collect();
+    let below_title = Rect {
+        y: area.y + 1,
+        height: call_at - 1,
+        ..area
+    };
+    frame.render_widget(Paragraph::new(moment), below_title);
+    call(frame, line(area, call_at), shown);
+
+    let top = call_at + 1;
+    let mut lines = picture(view, look);
+    let entries = next(shown, usize::from(PICTURE_COLUMNS) - 1);
+    let drawn = u16::try_from(lines.len() + usize::from(!entries.is_empty())).unwrap_or(u16::MAX);
     let body = Rect {
-        y: area.y + HEAD_ROWS,
-        height: rows.min(area.height.saturating_sub(HEAD_ROWS + 2)),
+        y: area.y + top,
+        height: drawn.max(SIDE_ROWS).min(area.height.saturating_sub(top + BELOW_ROWS)),
         ..area
     };
     let left = Rect {
         width: PICTURE_COLUMNS,
         ..body
     };
-    let mut lines = picture;
-    lines.extend(next(shown, usize::from(PICTURE_COLUMNS) - 1));
+    let room = usize::from(body.height).saturating_sub(lines.len());
+    lines.extend(as_many_as_fit(&entries, room).into_iter().map(Line::raw));
     frame.render_widget(Paragraph::new(lines), left);
     let right = Rect {
         x: body.x + PICTURE_COLUMNS,
         width: body.width - PICTURE_COLUMNS,
         ..body
     };
-    let side = side(view, look, usize::from(right.height));
-    frame.render_widget(Paragraph::new(side), right);
-    let top = HEAD_ROWS + body.height;
+    frame.render_widget(Paragraph::new(side(view, look, right)), right);
+
+    let top = top + body.height;
     let below = Rect {
         y: area.y + top,
         height: area.height.saturating_sub(top + 1),
         ..area
     };
-    troubles(frame, below, shown);
-    row(frame, line(area, area.height - 1), HELP, "", look.bar());
+    let said = shown
+        .said
+        .map(|said| look.text(said.trim_end()))
+        .filter(|said| !said.is_empty());
+    let in_last_row = shown.said.is_none_or(|said| !said.trim_end().contains('\n'))
+        && said.as_ref().is_none_or(|said| said.len() < width);
+    let (above, last) = match (&said, in_last_row) {
+        (None, _) => (Vec::new(), HELP.to_owned()),
+        (Some(said), true) => (Vec::new(), format!(" {said}")),
+        (Some(_), false) => {
+            let told = shown.said.unwrap_or_default().lines().collect::<Vec<_>>().join(" ");
+            let most = usize::from(below.height.saturating_sub(1));
+            (held(&look.text(&told), width, most), HELP.to_owned())
+        }
+    };
+    let chosen = troubles(frame, below, shown, above);
+    row(frame, line(area, area.height - 1), &last, "", look.bar());
+    chosen
+}
+
+/// Everything that `status` says, to scroll through. `top`: the line at the top.
+pub(super) fn all(frame: &mut Frame<'_>, view: &View, look: Look, top: &mut usize) {
+    let area = frame.area();
+    title(frame, line(area, 0), view, look);
+    let body = Rect {
+        y: area.y + 1,
+        height: area.height.saturating_sub(2),
+        ..area
+    };
+    let told = told(view);
+    let lines = told
+        .lines()
+        .flat_map(|said| hanging(&look.text(said), usize::from(area.width)));
+    let lines: Vec<Line<'_>> = lines.map(Line::raw).collect();
+    *top = (*top).min(lines.len().saturating_sub(usize::from(body.height)));
+    let seen: Vec<Line<'_>> = lines.into_iter().skip(*top).take(usize::from(body.height)).collect();
+    frame.render_widget(Paragraph::new(seen), body);
+    row(frame, line(area, area.height - 1), HELP_ALL, "", look.bar());
 }
 
 /// Events of the journal.
@@ -111,7 +170,7 @@ fn title(frame: &mut Frame<'_>, area: Rect, view: &View, look: Look) {
 }
 
 /// Round and phase, with the phase's running clock.
-fn moment(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+fn moment(shown: &Shown<'_>, width: usize) -> Vec<String> {
     let table = &shown.view.table;
     let round = match table.state.round_id {
         0 => "no round".to_owned(),
@@ -122,7 +181,7 @@ fn moment(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
         None => "since before the daemon's start".to_owned(),
     };
     let left = format!("{round}: {}", words::play(shown.view));
-    row(frame, area, &shown.look.text(&left), &since, shown.look.heading());
+    rows(&shown.look.text(&left), &since, width)
 }
 
 /// The call, and whether the lamps show it.
@@ -173,10 +232,10 @@ fn drawn(row: &picture::Row, lit: &BTreeSet<&str>, look: Look) -> Line<'static> 
     Line::from(spans)
 }
 
-/// Who spins and what was spun, what happens by itself, what can be done now.
-fn next(shown: &Shown<'_>, width: usize) -> Vec<Line<'static>> {
+/// Who spins and what was spun, what happens by itself, what can be done now: each in its lines.
+fn next(shown: &Shown<'_>, width: usize) -> Vec<Vec<String>> {
     let situation = &shown.view.table.situation;
-    let mut said = vec![String::new()];
+    let mut said = Vec::new();
     if let Some(game) = &situation.two_up {
         said.extend(words::describe_two_up(game));
     }
@@ -188,14 +247,39 @@ fn next(shown: &Shown<'_>, width: usize) -> Vec<Line<'static>> {
     for possible in &situation.possible {
         said.push(format!("now: {}", possible.text));
     }
-    let lines = said.iter().flat_map(|said| wrapped(&shown.look.text(said), width));
-    lines.map(Line::raw).collect()
+    said.iter().map(|said| wrapped(&shown.look.text(said), width)).collect()
+}
+
+/// The first entries whole, and how many more there are; below a free row where there is room for one.
+fn as_many_as_fit(entries: &[Vec<String>], room: usize) -> Vec<String> {
+    let all: usize = entries.iter().map(Vec::len).sum();
+    let mut lines = Vec::new();
+    if all < room {
+        lines.push(String::new());
+    }
+    if all <= room {
+        lines.extend(entries.iter().flatten().cloned());
+        return lines;
+    }
+    let mut left = entries.len();
+    for entry in entries {
+        if lines.len() + entry.len() + 1 > room {
+            break;
+        }
+        lines.extend(entry.iter().cloned());
+        left -= 1;
+    }
+    if room > 0 {
+        lines.push(format!("({left} more: {ALL})"));
+    }
+    lines
 }
 
 /// Devices, floor, journal and as many results as there is room for.
-fn side(view: &View, look: Look, rows: usize) -> Vec<Line<'static>> {
+fn side(view: &View, look: Look, area: Rect) -> Vec<Line<'static>> {
+    let (width, height) = (usize::from(area.width), usize::from(area.height));
     let mut lines = vec![Line::styled("devices", look.heading())];
-    lines.extend(view.links.iter().map(|link| device(link, look)));
+    lines.extend(view.links.iter().flat_map(|link| device(link, look, width)));
     let (floor, style) = match &view.uplink {
         None => ("not started".to_owned(), look.alarm()),
         Some(uplink) => {
@@ -211,7 +295,8 @@ fn side(view: &View, look: Look, rows: usize) -> Vec<Line<'static>> {
         Span::styled(floor, style),
     ]));
     let (backlog, in_flight) = view.uplink.as_ref().map_or((0, 0), |up| (up.backlog, up.in_flight));
-    lines.push(Line::raw(format!("backlog {backlog}, {in_flight} in flight")));
+    let waiting = [format!("backlog {backlog},"), format!("{in_flight} in flight")];
+    lines.extend(items(&waiting, width, 2).into_iter().map(Line::raw));
     let journal = &view.table.journal;
     lines.push(Line::from(vec![
         Span::styled("journal ", look.heading()),
@@ -220,59 +305,72 @@ fn side(view: &View, look: Look, rows: usize) -> Vec<Line<'static>> {
     if let Some(free) = journal.free_mb {
         lines.push(Line::raw(format!("{free} MB free")));
     }
-    lines.push(Line::styled("last results", look.heading()));
-    let room = rows.saturating_sub(lines.len());
-    lines.extend(
-        view.table
-            .rounds
-            .ended
-            .iter()
-            .take(room)
-            .map(|round| Line::raw(ended(round))),
-    );
+    if lines.len() > height {
+        lines.truncate(height.saturating_sub(1));
+        lines.push(Line::raw(format!("({ALL})")));
+        return lines;
+    }
+    let ended = view.table.rounds.ended.iter();
+    let results = ended
+        .flat_map(|round| ended_in(round, width))
+        .take(height.saturating_sub(lines.len() + 1));
+    let results: Vec<Line<'_>> = results.map(Line::raw).collect();
+    if !results.is_empty() {
+        lines.push(Line::styled("last results", look.heading()));
+        lines.extend(results);
+    }
     lines
 }
 
-/// How a link stands, in 23 columns.
-fn device(link: &LinkReport, look: Look) -> Line<'static> {
-    let trip = link
-        .round_trip
-        .map(|trip| format!(" {}.{} ms", trip.p50_us / 1000, trip.p50_us % 1000 / 100));
-    let damaged = match link.counts.crc_errors + link.counts.noise {
-        0 => String::new(),
-        damaged => format!(" {damaged} bad"),
-    };
-    let kind = format!("{:8} ", link.kind.word());
+/// How a link stands.
+fn device(link: &LinkReport, look: Look, width: usize) -> Vec<Line<'static>> {
     let (said, style) = match link.state {
-        LinkState::Up => (format!("up{}{damaged}", trip.unwrap_or_default()), Style::new()),
+        LinkState::Up => {
+            let mut said = vec![format!("{:8} up", link.kind.word())];
+            said.extend(
+                link.round_trip
+                    .map(|trip| format!("{}.{} ms", trip.p50_us / 1000, trip.p50_us % 1000 / 100)),
+            );
+            match link.counts.crc_errors + link.counts.noise {
+                0 => {}
+                damaged => said.push(format!("{damaged} bad")),
+            }
+            (said, Style::new())
+        }
         LinkState::Greeting | LinkState::Silent | LinkState::Down => {
             let since = spoken(link.at_us.saturating_sub(link.since_us));
-            (format!("{} {since}", link.state.word().to_uppercase()), look.alarm())
+            let state = format!("{:8} {}", link.kind.word(), link.state.word().to_uppercase());
+            (vec![state, since], look.alarm())
         }
     };
-    Line::from(vec![Span::raw(kind), Span::styled(said, style)])
+    let lines = items(&said, width, 2).into_iter();
+    lines.map(|said| Line::styled(said, style)).collect()
 }
 
-/// A round that has ended, in 23 columns.
-fn ended(round: &RoundView) -> String {
-    let id = round.round_id;
-    if let Some(game) = &round.two_up {
-        let spins: Vec<String> = game.spins.iter().map(|spin| letters(spin)).collect();
-        let shown = spins.len().saturating_sub(6);
-        let spins = spins.get(shown..).unwrap_or_default().join(" ");
-        return format!("{id:>4} {spins} {}", how(round.end.as_ref()))
-            .trim_end()
-            .to_owned();
-    }
-    let faces: Vec<String> = round.faces.iter().map(u32::to_string).collect();
-    let result = match round.faces.iter().sum::<u32>() {
-        0 => String::new(),
-        total => format!("{} = {total}", faces.join(" ")),
+/// A round that has ended.
+fn ended_in(round: &RoundView, width: usize) -> Vec<String> {
+    let id = format!("{:>4}", round.round_id);
+    let how = how(round.end.as_ref()).to_owned();
+    let mut said = match &round.two_up {
+        Some(game) => {
+            let spins: Vec<String> = game.spins.iter().map(|spin| letters(spin)).collect();
+            let older = spins.len().saturating_sub(SPINS_TOLD);
+            let mark = if older > 0 { CUT } else { "" };
+            let spins = spins.get(older..).unwrap_or_default().join(" ");
+            vec![id, format!("{mark}{spins}"), how]
+        }
+        None => {
+            let faces: Vec<String> = round.faces.iter().map(u32::to_string).collect();
+            let amended = if round.amended { "*" } else { "" };
+            let result = match round.faces.iter().sum::<u32>() {
+                0 => String::new(),
+                total => format!("{} = {total}{amended}", faces.join(" ")),
+            };
+            vec![id, result, how]
+        }
     };
-    let amended = if round.amended { "*" } else { "" };
-    format!("{id:>4} {result}{amended} {}", how(round.end.as_ref()))
-        .trim_end()
-        .to_owned()
+    said.retain(|said| !said.is_empty());
+    items(&said, width, 5)
 }
 
 fn letters(spin: &str) -> String {
@@ -295,17 +393,10 @@ fn how(end: Option<&RoundEnd>) -> &'static str {
     }
 }
 
-/// What is not in order, the chosen one in sight; what came of the last key in the last row.
-fn troubles(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
+/// What is not in order, the chosen one in sight, and `answer` below it. Which is chosen.
+fn troubles(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>, answer: Vec<String>) -> Option<String> {
     let look = shown.look;
     let width = usize::from(area.width);
-    let answer: Vec<Line<'_>> = shown
-        .said
-        .iter()
-        .flat_map(|said| said.lines())
-        .flat_map(|said| wrapped(&look.text(said), width))
-        .map(|said| Line::styled(said, look.heading()))
-        .collect();
     let all = worries(shown.view);
     let chosen = chosen_of(&all, shown.chosen);
     let (mut lines, (at, ends)) = listed(&all, chosen, width, look);
@@ -313,29 +404,34 @@ fn troubles(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
         lines.push(Line::raw("In order: no locks, no alerts, every device answers."));
     }
     let room = usize::from(area.height).saturating_sub(answer.len());
-    let hidden = lines.len().saturating_sub(room);
-    // The chosen one stays in sight; one row says that there are more.
-    let (room, top) = match hidden {
-        0 => (room, 0),
-        _ => {
-            let room = room.saturating_sub(1);
-            // From the top as long as the chosen one is in sight there: what comes first matters most.
-            let top = if ends <= room { 0 } else { at };
-            (room, top.min(lines.len().saturating_sub(room)))
-        }
-    };
     let total = lines.len();
+    // One row says that there are more, where there is one to spare.
+    let room = match total > room {
+        true => room.saturating_sub(1).max(1),
+        false => room,
+    };
+    // From the top as long as the chosen one is in sight there: what comes first matters most.
+    let top = if ends <= room { 0 } else { at };
+    let top = top.min(total.saturating_sub(room));
     let mut lines: Vec<Line<'_>> = lines.into_iter().skip(top).take(room).collect();
-    if hidden > 0 {
-        let more = match (top, total - top - lines.len()) {
-            (0, below) => format!("  ({below} more lines below: up/down)"),
-            (above, 0) => format!("  ({above} more lines above: up/down)"),
-            (above, below) => format!("  ({above} more lines above, {below} below: up/down)"),
-        };
-        lines.push(Line::styled(more, Style::new().add_modifier(Modifier::BOLD)));
+    let (above, below) = (top, total - top - lines.len());
+    if lines.len() + answer.len() < usize::from(area.height) {
+        let above = (above > 0).then(|| format!("{} above", counted(above, "more line")));
+        let below = (below > 0).then(|| format!("{} below", counted(below, "more line")));
+        if above.is_some() || below.is_some() {
+            let more: Vec<String> = above.into_iter().chain(below).collect();
+            let more = format!("  ({}: up/down, {ALL})", more.join(", "));
+            lines.push(Line::styled(more, Style::new().add_modifier(Modifier::BOLD)));
+        }
+    } else if above + below > 0
+        && let Some(last) = lines.last_mut()
+    {
+        let text: String = last.spans.iter().map(|span| span.content.as_ref()).collect();
+        *last = Line::styled(marked(&text, width), last.style);
     }
-    lines.extend(answer);
+    lines.extend(answer.into_iter().map(|said| Line::styled(said, look.heading())));
     frame.render_widget(Paragraph::new(lines), area);
+    chosen.and_then(|at| all.get(at)).map(|worry| worry.key.clone())
 }
 
 /// Every worry in lines; and the lines at which the chosen one begins and ends.

@@ -3,6 +3,7 @@
 use crate::cli::line_advice;
 use crate::cli::live::feed::wall;
 use crate::cli::status::words::{self, InOrder};
+use crate::counted::often;
 use crate::device::LinkState;
 use crate::gateway::View;
 use crate::table::view::AlertLine;
@@ -118,7 +119,7 @@ fn told(alert: &AlertLine, now: Timestamp) -> Worry {
     };
     let times = match alert.times {
         0 | 1 => String::new(),
-        times => format!(", raised {times} times"),
+        times => format!(", raised {}", often(times.into())),
     };
     Worry {
         key: format!("alert {}", alert.alert),

@@ -6,7 +6,7 @@ use super::words::words;
 use super::{Choice, Confirm, Menu, Page, Said, Which};
 use crate::cli::describe::describe;
 use crate::cli::live::daemon::line;
-use crate::cli::live::look::{Look, clock, row, wrapped};
+use crate::cli::live::look::{CUT, Look, clock, held, marked, row, rows, wrapped};
 use crate::cli::status::words as table_words;
 use crate::control::Preview;
 use crate::control::hex;
@@ -20,16 +20,13 @@ use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 use std::time::Duration;
 
-/// Rows above the page: title and moment.
-const HEAD: u16 = 2;
-
 /// Draws it.
 pub(super) fn page(frame: &mut Frame<'_>, menu: &Menu, view: &View, age: Duration) {
     let area = frame.area();
-    head(frame, area, menu, view, age);
+    let head = head(frame, area, menu, view, age);
     let body = Rect {
-        y: area.y + HEAD,
-        height: area.height.saturating_sub(HEAD + 1),
+        y: area.y + head,
+        height: area.height.saturating_sub(head + 1),
         ..area
     };
     let help = match &menu.page {
@@ -61,7 +58,8 @@ pub(super) fn page(frame: &mut Frame<'_>, menu: &Menu, view: &View, age: Duratio
     row(frame, line(area, area.height - 1), help, "", menu.look.bar());
 }
 
-fn head(frame: &mut Frame<'_>, area: Rect, menu: &Menu, view: &View, age: Duration) {
+/// Title and moment; how many rows they take.
+fn head(frame: &mut Frame<'_>, area: Rect, menu: &Menu, view: &View, age: Duration) -> u16 {
     let (table, look) = (&view.table, menu.look);
     let mode = table.state.mode.replace('_', " ").to_uppercase();
     let wrong = match (table.situation.locks.len(), table.state.alerts.len()) {
@@ -80,13 +78,23 @@ fn head(frame: &mut Frame<'_>, area: Rect, menu: &Menu, view: &View, age: Durati
         .phase_since_ms
         .map(|since| clock((table.uptime_ms + age).saturating_sub(since)));
     let moment = format!("{round}{}", table_words::play(view));
-    row(
-        frame,
-        line(area, 1),
+    let moment = rows(
         &look.text(&moment),
         since.as_deref().unwrap_or(""),
-        look.heading(),
+        usize::from(area.width),
     );
+    let head = 1 + u16::try_from(moment.len()).unwrap_or(u16::MAX);
+    let below = Rect {
+        y: area.y + 1,
+        height: (head - 1).min(area.height.saturating_sub(1)),
+        ..area
+    };
+    let moment: Vec<Line<'_>> = moment
+        .into_iter()
+        .map(|said| Line::styled(said, look.heading()))
+        .collect();
+    frame.render_widget(Paragraph::new(moment), below);
+    head
 }
 
 /// The acts, and what the chosen one does or why it can't be.
@@ -94,12 +102,13 @@ fn list(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
     let look = menu.look;
     let groups = menu.groups();
     let width = usize::from(area.width);
+    let most = usize::from(area.height / 2);
     let chosen = groups.get(menu.at());
     let below = match (chosen, menu.which, &menu.trouble) {
-        (_, _, Some(trouble)) => wrapped(&look.text(trouble), width),
+        (_, _, Some(trouble)) => held(&look.text(trouble), width, most),
         (None, Which::Possible, None) => vec!["Nothing is possible now.".to_owned()],
         (None, Which::Impossible, None) => vec!["Everything is possible now.".to_owned()],
-        (Some(group), Which::Possible, None) => wrapped(words(&group.first.act).does, width),
+        (Some(group), Which::Possible, None) => held(words(&group.first.act).does, width, most),
         (Some(group), Which::Impossible, None) => {
             let why = group.first.refused.as_ref().map_or(String::new(), |refused| {
                 let rule = match refused.rule.as_str() {
@@ -108,7 +117,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
                 };
                 format!("Not now: {}{rule}", refused.text)
             });
-            wrapped(&look.text(&why), width)
+            held(&look.text(&why), width, most)
         }
     };
     let heading = match menu.which {
@@ -116,7 +125,7 @@ fn list(frame: &mut Frame<'_>, area: Rect, menu: &Menu) {
         Which::Impossible => "What can't be done now, and why",
     };
     row(frame, line(area, 0), heading, "", look.heading());
-    let below_rows = u16::try_from(below.len()).unwrap_or(u16::MAX).min(area.height / 2);
+    let below_rows = u16::try_from(below.len()).unwrap_or(u16::MAX);
     let rows = area.height.saturating_sub(2 + below_rows);
     let titles: Vec<String> = groups
         .iter()
@@ -167,8 +176,9 @@ fn question(frame: &mut Frame<'_>, area: Rect, asking: &Asking, look: Look) {
         Place::Line(at) => {
             let all = asking.lines();
             // Long ones are cut in the list; the chosen one is whole below it.
-            let whole = wrapped(all.get(*at).map_or("", String::as_str), usize::from(area.width));
-            let rows = u16::try_from(whole.len()).unwrap_or(u16::MAX).min(area.height / 3);
+            let most = usize::from(area.height / 2);
+            let whole = held(all.get(*at).map_or("", String::as_str), usize::from(area.width), most);
+            let rows = u16::try_from(whole.len()).unwrap_or(u16::MAX);
             let listed = Rect {
                 height: body.height.saturating_sub(rows + 1),
                 ..body
@@ -206,7 +216,13 @@ fn question(frame: &mut Frame<'_>, area: Rect, asking: &Asking, look: Look) {
         }
         Place::Seat(seat) => row(frame, line(body, 1), &format!("  [{seat}]"), "", look.heading()),
         Place::Typing(text) => {
-            let typed = wrapped(&look.text(&format!("{text}_")), usize::from(area.width));
+            let mut typed = wrapped(&look.text(&format!("{text}_")), usize::from(area.width));
+            // Where it goes on is what is looked at.
+            let above = typed.len().saturating_sub(usize::from(body.height));
+            if above > 0 {
+                typed.drain(..=above);
+                typed.insert(0, CUT.to_owned());
+            }
             frame.render_widget(
                 Paragraph::new(typed.into_iter().map(Line::raw).collect::<Vec<_>>()),
                 body,
@@ -224,22 +240,47 @@ fn confirmation(frame: &mut Frame<'_>, area: Rect, confirm: &Confirm, view: &Vie
         "" => format!("{title}?"),
         chosen => format!("{title}: {chosen}?"),
     };
-    let mut said: Vec<Line<'_>> = wrapped(&heading, width)
-        .into_iter()
-        .map(|text| Line::styled(text, look.heading()))
-        .collect();
-    let told = effects(confirm, view).into_iter();
-    said.extend(told.flat_map(|text| wrapped(&look.text(&text), width)).map(Line::raw));
     let body = Rect {
         height: area.height.saturating_sub(2),
         ..area
     };
+    let told: Vec<String> = effects(confirm, view).iter().map(|text| look.text(text)).collect();
+    let mut said: Vec<Line<'_>> = Vec::new();
+    for (at, text) in all_in_sight(&heading, &told, width, usize::from(body.height))
+        .into_iter()
+        .enumerate()
+    {
+        let style = if at == 0 { look.heading() } else { Style::new() };
+        said.extend(text.into_iter().map(|text| Line::styled(text, style)));
+    }
     frame.render_widget(Paragraph::new(said), body);
     let answers = match confirm.choice {
         Choice::No => "> [ No, go back ]     Yes, do it",
         Choice::Yes => "    No, go back    > [ Yes, do it ]",
     };
     row(frame, line(area, area.height - 1), answers, "", look.heading());
+}
+
+/// The heading and each effect in their lines. Where there is no room for all of them the longest is cut, with a mark: that nothing
+/// takes an act back must not be what is out of sight.
+fn all_in_sight(heading: &str, told: &[String], width: usize, room: usize) -> Vec<Vec<String>> {
+    let texts: Vec<&str> = std::iter::once(heading)
+        .chain(told.iter().map(String::as_str))
+        .collect();
+    let mut lines: Vec<Vec<String>> = texts.iter().map(|text| wrapped(text, width)).collect();
+    while lines.iter().map(Vec::len).sum::<usize>() > room {
+        let longest = lines.iter().enumerate().max_by_key(|(_, lines)| lines.len());
+        let Some((at, rows)) = longest
+            .map(|(at, lines)| (at, lines.len()))
+            .filter(|(_, rows)| *rows > 1)
+        else {
+            break;
+        };
+        if let (Some(lines), Some(text)) = (lines.get_mut(at), texts.get(at)) {
+            *lines = held(text, width, rows - 1);
+        }
+    }
+    lines
 }
 
 fn effects(confirm: &Confirm, view: &View) -> Vec<String> {
@@ -281,10 +322,105 @@ fn lamps(preview: &Preview, view: &View) -> String {
 
 fn told(frame: &mut Frame<'_>, area: Rect, said: &Said, look: Look) {
     let mut lines = vec![Line::styled(said.heading, look.heading()), Line::raw("")];
-    let text = said
+    let (width, height) = (usize::from(area.width), usize::from(area.height));
+    let text: Vec<String> = said
         .text
         .lines()
-        .flat_map(|text| wrapped(&look.text(text), usize::from(area.width)));
-    lines.extend(text.map(Line::raw));
+        .flat_map(|text| wrapped(&look.text(text), width))
+        .collect();
+    let room = height.saturating_sub(lines.len());
+    let cut = text.len() > room;
+    let mut text: Vec<String> = text.into_iter().take(room).collect();
+    if let Some(last) = text.last_mut().filter(|_| cut) {
+        *last = marked(last, width);
+    }
+    lines.extend(text.into_iter().map(Line::raw));
     frame.render_widget(Paragraph::new(lines), area);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::live::testing::{self, GAMES, words as in_one_line};
+
+    fn effects_of_a_long_act() -> Vec<String> {
+        [
+            "Records: result amended from 1, 3, 6, Total 10 to 2, 3, 6, Total 11: big, total_11, pair_2_3, pair_2_6, pair_3_6, face_2, \
+             face_3, face_6 (supervisor ana by root, with a reason that goes on, and on, and on)",
+            "Lamps: 8 areas: big, total_11, pair_2_3, pair_2_6, pair_3_6, face_2, face_3, face_6",
+            "Bets: are settled by these dice",
+            "Afterwards: the result is entered; wagers are being settled",
+            "NOTHING TAKES IT BACK",
+        ]
+        .map(str::to_owned)
+        .into()
+    }
+
+    #[test]
+    fn whether_an_act_can_be_taken_back_is_in_sight_on_the_smallest_screen() {
+        let told = effects_of_a_long_act();
+        for width in 40..=200 {
+            for room in 6..=22 {
+                let lines = all_in_sight("Amend the result: 2 3 6?", &told, width, room);
+                let shown: Vec<String> = lines.iter().flatten().cloned().collect();
+                assert!(
+                    shown.len() <= room && shown.iter().all(|line| line.chars().count() <= width),
+                    "{shown:#?}"
+                );
+                assert_eq!(shown.last().map(String::as_str), Some("NOTHING TAKES IT BACK"));
+                for (text, lines) in told.iter().zip(&lines[1..]) {
+                    let whole = lines.join(" ") == *text;
+                    assert!(
+                        whole || lines.last().is_some_and(|line| line.ends_with(CUT)),
+                        "{width}, {room}: {lines:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    fn menu(page: Page, offers: Vec<crate::control::Offer>) -> Menu {
+        let acting = crate::cli::daemon::Acting {
+            reach: crate::cli::daemon::Reach::default(),
+            by: None,
+            json: false,
+        };
+        let mut menu = Menu::new(std::path::PathBuf::new(), acting);
+        menu.page = page;
+        menu.offers = offers;
+        menu
+    }
+
+    #[test]
+    fn every_page_is_whole_or_says_that_it_is_not() {
+        let long =
+            "The daemon refuses, and says why in so many words that a small screen has no room for them. ".repeat(9);
+        for game in GAMES {
+            let view = testing::view(game);
+            for width in testing::WIDTHS.chain(40..60) {
+                let said = menu(
+                    Page::Said(Said {
+                        heading: "Not done.",
+                        text: long.clone(),
+                    }),
+                    Vec::new(),
+                );
+                let trouble = Menu {
+                    trouble: Some(long.clone()),
+                    ..menu(Page::Menu, Vec::new())
+                };
+                for (menu, end) in [(said, "any key"), (trouble, "Tab")] {
+                    let rows = testing::shown(width, 15, |frame| page(frame, &menu, &view, Duration::ZERO));
+                    let shown = in_one_line(&rows.join("\n"));
+                    assert!(shown.contains(table_words::play(&view)), "{}", rows.join("\n"));
+                    assert!(
+                        shown.contains(long.trim()) || shown.contains(CUT),
+                        "{}",
+                        rows.join("\n")
+                    );
+                    assert!(shown.contains(end), "{}", rows.join("\n"));
+                }
+            }
+        }
+    }
 }
