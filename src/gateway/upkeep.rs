@@ -154,7 +154,7 @@ impl Upkeep {
     /// Whether the table is told of a condition now.
     pub(super) fn weigh(&mut self, now: Uptime, condition: Condition, text: &str, standing: bool) -> Tell {
         if standing {
-            self.calm.stands(condition, now)
+            self.calm.stands(condition, text, now)
         } else {
             self.calm.is_over(condition, text, now)
         }
@@ -196,8 +196,10 @@ impl Upkeep {
         if self.disk_filling_said.replace(filling) == Some(filling) {
             return None;
         }
-        let used = room.used_percent;
-        let text = format!("{used} % of the journal's disk in use, and without a clock source no old event is deleted");
+        // No numbers that change: see above.
+        let text = format!(
+            "{DISK_ALERT_PERCENT} % or more of the journal's disk in use, and without a clock source no old event is deleted"
+        );
         Some((text, filling))
     }
 
@@ -296,6 +298,10 @@ impl TableLoop<'_> {
         }
         while let Some((condition, text)) = self.upkeep.calm.ended(now) {
             let told = self.tell_table(condition_input(condition, text, false)).await;
+            told.inspect_err(|_| self.upkeep.calm.untold(condition))?;
+        }
+        while let Some((condition, text)) = self.upkeep.calm.changed(now) {
+            let told = self.tell_table(condition_input(condition, text, true)).await;
             told.inspect_err(|_| self.upkeep.calm.untold(condition))?;
         }
         let quality = self.upkeep.quality();

@@ -36,7 +36,8 @@ enum Told {
 pub struct Alarms {
     standing: BTreeMap<Condition, (String, Told)>,
     ended: BTreeSet<Condition>,
-    refusals: BTreeSet<Subject>,
+    /// What is refused by which broker, in words.
+    refusals: BTreeMap<(Subject, String), String>,
     set_aside: VecDeque<(Seqno, EventSetAsideReason)>,
     rolled_back: Option<Head>,
 }
@@ -64,14 +65,14 @@ impl Alarms {
                 alarms.standing.insert(condition, (String::new(), Told::Yes));
                 if condition == Condition::BrokerRefuses {
                     // Whatever it was: that the broker takes an event ends it.
-                    alarms.refusals.insert(Subject::Events);
+                    alarms.refusals.insert((Subject::Events, String::new()), String::new());
                 }
             }
         }
         alarms
     }
 
-    /// The condition stands. One that stands already keeps its first text.
+    /// The condition stands, for the one cause that it has, whatever shows it: one that stands already keeps its first text.
     pub fn raise(&mut self, condition: Condition, text: impl Into<String>) {
         if self.ended.remove(&condition) {
             // It was told as standing, and its end was not told yet: nothing has changed.
@@ -105,16 +106,32 @@ impl Alarms {
         }
     }
 
-    /// The broker refuses this.
-    pub fn refused(&mut self, subject: Subject, text: impl Into<String>) {
-        self.refusals.insert(subject);
-        self.raise(Condition::BrokerRefuses, text);
+    /// The broker refuses this. One alert tells of everything that is refused, so that two brokers that are tried in turn don't raise
+    /// it in turn.
+    pub fn refused(&mut self, subject: Subject, broker: &str, text: impl Into<String>) {
+        self.refusals.insert((subject, broker.to_owned()), text.into());
+        self.tell_refusals();
     }
 
     /// The broker takes this.
     pub fn taken(&mut self, subject: Subject) {
-        if self.refusals.remove(&subject) && self.refusals.is_empty() {
-            self.clear(Condition::BrokerRefuses);
+        let before = self.refusals.len();
+        self.refusals.retain(|(refused, _), _| *refused != subject);
+        if self.refusals.len() == before {
+            return;
+        }
+        match self.refusals.is_empty() {
+            true => self.clear(Condition::BrokerRefuses),
+            false => self.tell_refusals(),
+        }
+    }
+
+    fn tell_refusals(&mut self) {
+        let texts: Vec<&str> = self.refusals.values().map(String::as_str).collect();
+        let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        if !texts.is_empty() {
+            let text = texts.join("; ");
+            self.renew(Condition::BrokerRefuses, text);
         }
     }
 
@@ -143,7 +160,7 @@ impl Alarms {
     /// The broker refuses this at the moment.
     #[must_use]
     pub fn is_refused(&self, subject: Subject) -> bool {
-        self.refusals.contains(&subject)
+        self.refusals.keys().any(|(refused, _)| *refused == subject)
     }
 
     /// The condition stands.
@@ -206,6 +223,15 @@ mod tests {
                 other @ (Notice::SetAside { .. } | Notice::RolledBack { .. }) => panic!("{other:?}"),
             })
             .collect()
+    }
+
+    fn texts(alarms: &mut Alarms) -> Vec<String> {
+        let news = std::iter::from_fn(|| alarms.next_news());
+        let text = |notice| match notice {
+            Notice::Condition { text, .. } => text,
+            other => panic!("no condition: {other:?}"),
+        };
+        news.map(text).collect()
     }
 
     #[test]
@@ -284,10 +310,19 @@ mod tests {
     #[test]
     fn the_broker_refuses_while_it_refuses_anything() {
         let mut alarms = Alarms::default();
-        alarms.refused(Subject::Events, "events");
-        alarms.refused(Subject::State, "state");
-        assert_eq!(news(&mut alarms), [(Condition::BrokerRefuses, true)]);
+        alarms.refused(Subject::Events, "a", "a refuses events");
+        assert_eq!(texts(&mut alarms), ["a refuses events"]);
+        alarms.refused(Subject::State, "a", "a refuses state");
+        assert_eq!(texts(&mut alarms), ["a refuses events; a refuses state"]);
+        // Two brokers that are tried in turn are one cause, and none of them anew.
+        alarms.refused(Subject::Events, "b", "b refuses events");
+        assert_eq!(texts(&mut alarms).len(), 1);
+        for broker in ["a", "b", "a", "b"] {
+            alarms.refused(Subject::Events, broker, format!("{broker} refuses events"));
+        }
+        assert_eq!(news(&mut alarms), []);
         alarms.taken(Subject::State);
+        assert_eq!(texts(&mut alarms), ["a refuses events; b refuses events"]);
         alarms.taken(Subject::Status);
         assert_eq!(news(&mut alarms), []);
         alarms.taken(Subject::Events);

@@ -113,10 +113,7 @@ pub(super) fn expiring(kept: &[Kept], now: Timestamp) -> Option<Expiring> {
         .map(|kept| (kept, kept.certificate.validity(now)))
         .filter(|(_, validity)| matches!(validity, Validity::EndsSoon | Validity::Expired))
         .collect();
-    let texts: Vec<String> = due
-        .iter()
-        .map(|(kept, validity)| due_words(kept, *validity, now))
-        .collect();
+    let texts: Vec<String> = due.iter().map(|(kept, validity)| due_words(kept, *validity)).collect();
     let which = due
         .iter()
         .map(|(kept, validity)| (kept.path.clone(), kept.certificate.not_after, *validity));
@@ -126,7 +123,7 @@ pub(super) fn expiring(kept: &[Kept], now: Timestamp) -> Option<Expiring> {
     })
 }
 
-fn due_words(kept: &Kept, validity: Validity, now: Timestamp) -> String {
+fn due_words(kept: &Kept, validity: Validity) -> String {
     let Certificate { subject, not_after, .. } = &kept.certificate;
     let (whose, todo) = match kept.whose {
         Whose::Own => (
@@ -140,15 +137,7 @@ fn due_words(kept: &Kept, validity: Validity, now: Timestamp) -> String {
     };
     let when = match validity {
         Validity::Expired => "expired on".to_owned(),
-        Validity::NotYet | Validity::Valid | Validity::EndsSoon => {
-            let left = not_after.as_unix_micros().saturating_sub(now.as_unix_micros());
-            let days = left.unsigned_abs() / (DAY * 1_000_000);
-            match days {
-                0 => "expires within a day, on".to_owned(),
-                1 => "expires in 1 day, on".to_owned(),
-                days => format!("expires in {days} days, on"),
-            }
-        }
+        Validity::NotYet | Validity::Valid | Validity::EndsSoon => "expires soon, on".to_owned(),
     };
     let path = kept.path.display();
     // What matters comes first: the table's state keeps the beginning of a long text.
@@ -199,16 +188,16 @@ mod tests {
     }
 
     #[test]
-    fn what_ends_within_thirty_days_is_told_with_its_days_and_what_to_do() {
+    fn what_ends_within_thirty_days_is_told_with_its_date_and_what_to_do() {
         let now = Timestamp::from_unix_micros(NOW);
         assert_eq!(
             expiring(&[kept(Whose::Own, 30), kept(Whose::Authority, 400)], now),
             None
         );
         for (days, words) in [
-            (29, "expires in 29 days, on 20"),
-            (1, "expires in 1 day, on"),
-            (0, "expires within a day, on"),
+            // No days: what stands for a month would go on telling those of its beginning.
+            (29, "expires soon, on 20"),
+            (0, "expires soon, on 20"),
             (-1, "expired on"),
         ] {
             let told = expiring(&[kept(Whose::Own, days)], now).unwrap().text;

@@ -1,7 +1,7 @@
 //! What a connection proves itself with: certificates and passwords, read at each connect, and what is told of them meanwhile.
 
 use super::exchange::{ConnectError, ConnectOptions, TlsTexts};
-use super::keeper::{Keeper, Presence};
+use super::keeper::{Keeper, Presence, of_each};
 use super::{BrokerAddress, Transport, UplinkConfig, renewal};
 use crate::table::input::Condition;
 use std::path::Path;
@@ -47,9 +47,8 @@ impl Keeper {
     /// tried in turn don't raise it in turn.
     pub(super) fn certificate_not_taken(&mut self, text: &str) {
         self.not_taken.insert(self.report.broker.clone(), text.to_owned());
-        let texts = self.not_taken.iter().map(|(broker, text)| format!("{broker}: {text}"));
-        let text = texts.collect::<Vec<_>>().join("; ");
-        self.alarms.renew(Condition::CertificateRefused, text);
+        self.alarms
+            .renew(Condition::CertificateRefused, of_each(&self.not_taken));
     }
 
     /// A broker has taken the connection, and so its certificates.

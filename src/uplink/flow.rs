@@ -98,7 +98,8 @@ impl Session<'_> {
         let is_too_large = self.is_too_large(&self.keeper.topics.state, state.len());
         if is_too_large || self.keeper.state_too_large.as_ref() == Some(&state) {
             let text = format!("{}: the state is too large for it", self.keeper.report.broker);
-            self.keeper.alarms.refused(Subject::State, text);
+            let broker = &self.keeper.report.broker;
+            self.keeper.alarms.refused(Subject::State, broker, text);
             return Ok(true);
         }
         if self.state_said.as_ref() == Some(&state) {

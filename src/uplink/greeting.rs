@@ -153,7 +153,8 @@ impl Session<'_> {
         match refused.first() {
             Some(name) => {
                 let text = format!("{} refuses a subscription: {name}", self.keeper.report.broker);
-                self.keeper.alarms.refused(Subject::Subscription, text);
+                let broker = &self.keeper.report.broker;
+                self.keeper.alarms.refused(Subject::Subscription, broker, text);
             }
             // Of two answers the second must not end what the first has raised.
             None if !self.keeper.alarms.is_refused(Subject::Subscription) => {}

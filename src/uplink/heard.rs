@@ -129,7 +129,7 @@ impl Session<'_> {
             }
             (Entry::Event(_), Verdict::Refused(name)) => {
                 let text = format!("{broker} refuses {}: {name}", self.keeper.topics.events);
-                self.keeper.alarms.refused(Subject::Events, text);
+                self.keeper.alarms.refused(Subject::Events, broker, text);
                 return Err(Ended::EventRefused(name));
             }
             (Entry::Event(seqno), Verdict::PayloadRefused) => {
@@ -196,6 +196,7 @@ impl Session<'_> {
             }
         };
         let text = format!("{} refuses {topic}: {name}", self.keeper.report.broker);
-        self.keeper.alarms.refused(subject, text);
+        let broker = &self.keeper.report.broker;
+        self.keeper.alarms.refused(subject, broker, text);
     }
 }

@@ -77,6 +77,8 @@ pub(super) struct Keeper {
     pub(super) certificates_used: Option<[u8; 32]>,
     /// What is wrong with a certificate, by broker.
     pub(super) not_taken: BTreeMap<String, String>,
+    /// Why each broker could not be reached, since the connection was lost.
+    away: BTreeMap<String, String>,
     say: watch::Sender<UplinkReport>,
     /// When the report may be said again, once it has changed.
     say_at: Option<Instant>,
@@ -147,6 +149,7 @@ impl Keeper {
             certificates: watch::channel(None).1,
             certificates_used: None,
             not_taken: BTreeMap::new(),
+            away: BTreeMap::new(),
             say,
             say_at: None,
             said_at: Instant::now(),
@@ -289,8 +292,8 @@ impl Keeper {
                 Cause::Lost
             }
             Ended::Lost(Loss::Refused(text)) => {
-                self.alarms
-                    .refused(Subject::Connection, format!("{}: {text}", self.report.broker));
+                let told = format!("{}: {text}", self.report.broker);
+                self.alarms.refused(Subject::Connection, &self.report.broker, told);
                 self.failed(&text);
                 Cause::Refused
             }
@@ -323,9 +326,10 @@ impl Keeper {
         let pause = self.pace.next(cause, lasted, self.brokers.chance());
         let now = Instant::now();
         let away_since = *self.away_since.get_or_insert(now);
+        self.away
+            .insert(self.report.broker.clone(), self.report.last_error.clone());
         if now.duration_since(away_since) >= AWAY_AFTER {
-            let text = format!("{}: {}", self.report.broker, self.report.last_error);
-            self.alarms.raise(Condition::BrokerUnreachable, text);
+            self.alarms.renew(Condition::BrokerUnreachable, of_each(&self.away));
         }
         Some(pause)
     }
@@ -355,15 +359,17 @@ impl Keeper {
     /// Somebody else says that he is this table.
     pub(super) fn foreign_status(&mut self, connection: u64) {
         let text = format!(
-            "a second gateway uses this table's name: {} has a status of its connection {connection}",
+            "a second gateway uses this table's name: {} has a status of another connection than this one",
             self.topics.status
         );
+        tracing::warn!(connection, "a second gateway uses this table's name");
         self.alarms.raise(Condition::TakenOver, text);
     }
 
     /// The connection has stood for a while: the broker is there.
     pub(super) fn steady(&mut self) {
         self.away_since = None;
+        self.away.clear();
         self.alarms.clear(Condition::BrokerUnreachable);
         if !std::mem::take(&mut self.logged).is_empty() {
             tracing::info!(broker = %self.report.broker, "connected");
@@ -490,4 +496,10 @@ fn access(events: EventFeed, reads: Reads) -> Result<JournalAccess, std::io::Err
         in_use,
         newest: events.newest,
     })
+}
+
+/// What is the matter with each broker, in one text: two that are tried in turn don't tell it in turn.
+pub(super) fn of_each(brokers: &BTreeMap<String, String>) -> String {
+    let texts = brokers.iter().map(|(broker, text)| format!("{broker}: {text}"));
+    texts.collect::<Vec<_>>().join("; ")
 }
