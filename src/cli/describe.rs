@@ -71,6 +71,7 @@ pub fn kind(body: &Body) -> &'static str {
         Body::TumblerStarted(_) => "tumbler_started",
         Body::ActRefused(_) => "act_refused",
         Body::TestRecorded(_) => "test_recorded",
+        Body::TestStarted(_) => "test_started",
         Body::OpeningStarted(_) => "opening_started",
         Body::OpeningAbandoned(_) => "opening_abandoned",
         Body::OpeningCheckRecorded(_) => "opening_check_recorded",
@@ -154,10 +155,11 @@ fn happened(body: &Body) -> String {
         Body::TumblerStarted(_) => "tumbler started by the gateway".to_owned(),
         Body::ActRefused(refused) => refusals::act_refused(refused),
         Body::TestRecorded(recorded) => tried::recorded(recorded),
+        Body::TestStarted(started) => tried::started(started),
         Body::OpeningStarted(_) => "opening checks begun".to_owned(),
         Body::OpeningAbandoned(abandoned) => format!("opening abandoned{}", also(&abandoned.text)),
         Body::OpeningCheckRecorded(check) => table::opening_check(check),
-        Body::TableOpened(_) => "TABLE OPEN".to_owned(),
+        Body::TableOpened(opened) => table::table_opened(opened),
         Body::TableClosed(_) => "table closed".to_owned(),
         Body::TableLocked(lock) => {
             let kind = word(lock.kind().as_str_name(), "TABLE_LOCKED_KIND_");

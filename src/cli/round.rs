@@ -116,7 +116,8 @@ struct Amend {
 
 #[derive(Args, Debug)]
 struct Void {
-    /// Why, by its code; without one the reason is recorded as not stated, and `round reason` can state it later.
+    /// Why, by its code; without one the reason is recorded as not stated, and `round reason` can state it later. While no round runs,
+    /// a tumble that failed before a spin was counted is voided, and only by `a_not_activated` or `a_tumbler_fault`.
     #[arg(long, value_name = "CODE", value_parser = void_reason)]
     reason: Option<&'static str>,
     #[command(flatten)]

@@ -328,7 +328,7 @@ fn picture_of(view: &View, paint: Paint) -> Vec<String> {
 fn describe_locks(view: &View, paint: Paint) -> String {
     let mut text = String::new();
     for lock in &view.table.situation.locks {
-        line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock))));
+        line(&mut text, format_args!("{}", paint.alarm(&describe_lock(lock, view))));
     }
     text
 }

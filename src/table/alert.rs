@@ -8,7 +8,7 @@ use crate::table::draft::{Draft, Source};
 use crate::table::event::{AlertCleared, AlertRaised, Body, TableLockedReason};
 use crate::table::game::Family;
 use crate::table::input::{Condition, DeviceKind};
-use crate::table::state::{State, is_kept_of};
+use crate::table::state::{Lock, State, is_kept_of};
 
 /// When an alert is cleared.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -204,8 +204,9 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
         let Some(name) = Name::of_lock(lock.reason) else {
             continue;
         };
-        if draft.state.standing(name).is_none() && draft.has_room(1) {
-            draft.raise(name, lock.text);
+        let is_due = draft.state.standing(name).is_none() || tells_otherwise(draft, name, &lock);
+        if is_due && draft.has_room(1) {
+            raise_anew(draft, name, lock.text);
         }
     }
     for name in Name::ALL.iter().copied() {
@@ -215,19 +216,34 @@ pub(crate) fn follow<F: Family>(draft: &mut Draft<'_, F>) {
     }
 }
 
-/// Raises an alert; one that stands and told something else is raised anew.
+/// Raises an alert; one that stands and told something else is raised anew: whoever has acknowledged that has not seen this.
 pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: impl Into<String>) {
     let text = text.into();
-    // The state keeps the beginning of a long text.
-    if draft
+    let is_told = draft
         .state
         .standing(name)
-        .is_some_and(|alert| is_kept_of(&alert.text, &text))
-    {
+        .is_some_and(|alert| match draft.seen.alerts.get(&name) {
+            Some(whole) => *whole == text,
+            // Of an earlier run the beginning of a long text is known.
+            None => is_kept_of(&alert.text, &text),
+        });
+    draft.seen.alerts.insert(name, text.clone());
+    if is_told {
         return;
     }
     let alert = name.as_str().to_string();
     draft.record(Source::gateway(), Body::AlertRaised(AlertRaised { alert, text }));
+}
+
+/// What a lock tells now is not what its alert told. An alert that names what its lock doesn't is its own.
+fn tells_otherwise<F: Family>(draft: &Draft<'_, F>, name: Name, lock: &Lock) -> bool {
+    if lock.reason == TableLockedReason::DeviceNotApproved {
+        return false;
+    }
+    draft
+        .state
+        .standing(name)
+        .is_some_and(|alert| !is_kept_of(&alert.text, &lock.text) && !is_kept_of(&lock.text, &alert.text))
 }
 
 /// Clears an alert that stands.

@@ -2,12 +2,12 @@
 
 use crate::table::event::{
     AcceptedDevice, AlertCheckpoint, CheckpointMode, DeviceCheckpoint, DeviceRef, FailedLampCheckpoint,
-    OpeningCheckRecorded, PhaseCheckpoint, TableCheckpoint, TableLocked, phase_checkpoint,
+    OpeningCheckRecorded, PhaseCheckpoint, TableCheckpoint, TableLocked, TestCheckpoint, phase_checkpoint,
 };
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind};
 use crate::table::mode::{Below, Checked, Mode, Opening};
-use crate::table::state::{Accepted, Alert, FailedLamp, Known, LastVoid, Lock, State};
+use crate::table::state::{Accepted, Alert, FailedLamp, Known, LastVoid, Lock, State, Testing};
 use crate::table::{dice, two_up};
 
 /// The state as a message.
@@ -59,6 +59,11 @@ pub(crate) fn record(state: &State) -> TableCheckpoint {
         no_spin: Some(state.no_spin.named(Contact::NoSpinButton)),
         voided_round_id: state.last_void.map_or(0, |void| void.round),
         voided_reason: state.last_void.map_or(0, |void| void.reason as i32),
+        test: state.testing.as_ref().map(|testing| TestCheckpoint {
+            started: Some(testing.started),
+            actor: testing.actor.clone(),
+            device: testing.device.clone(),
+        }),
     }
 }
 
@@ -126,6 +131,11 @@ pub(crate) fn state(checkpoint: &TableCheckpoint) -> State {
         last_void: (checkpoint.voided_round_id != 0).then(|| LastVoid {
             round: checkpoint.voided_round_id,
             reason: checkpoint.voided_reason(),
+        }),
+        testing: checkpoint.test.as_ref().map(|test| Testing {
+            started: test.started.unwrap_or_default(),
+            actor: test.actor.clone(),
+            device: test.device.clone(),
         }),
     }
 }
@@ -247,6 +257,7 @@ mod tests {
             at: Uptime::from_micros(u64::MAX / 2),
             recorded: Timestamp::from_unix_micros(i64::MAX),
             round_id: u64::MAX,
+            actor: None,
             device,
         };
         state.fold(envelope, &body);

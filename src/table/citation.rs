@@ -58,6 +58,7 @@ pub(crate) fn of(body: &Body) -> &'static [Citation] {
         | Body::AlertRaised(_)
         | Body::ActRefused(_)
         | Body::TestRecorded(_)
+        | Body::TestStarted(_)
         | Body::AlertAcknowledged(_)
         | Body::AlertCleared(_)
         | Body::IncidentRecorded(_)

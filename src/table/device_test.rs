@@ -1,8 +1,9 @@
 //! Tests of devices in test mode: what is lit, asked for and spun, and what came of it. PURE.
 //!
-//! What devices tell is judged here; what a person sees is said to it. Nothing of it is in the state, so that none of it can become
-//! a result: the one fact is the record at its end. A test belongs to the connection that entered Test; when that, the device or the
-//! daemon goes, the lamps and the readout are the table's again.
+//! What devices tell is judged here; what a person sees is said to it. Nothing of it is in the state but that it runs, so that none of
+//! it can become a result: its facts are its beginning and the record at its end, and that lamps which were known to have failed were
+//! found to work. A test belongs to the connection that entered Test; when that, the device or the daemon goes, the lamps and the readout
+//! are the table's again.
 
 mod lamps;
 mod terminal;
@@ -10,7 +11,7 @@ mod tumbler;
 
 use crate::table::draft::{Draft, Source};
 use crate::table::due::Look;
-use crate::table::event::{Body, TestFinding, TestKind, TestRecorded};
+use crate::table::event::{Body, LampRestored, TestFinding, TestKind, TestRecorded, TestStarted};
 use crate::table::game::{Answer, Family};
 use crate::table::input::{ContactReport, DeviceKind, Key, LightSeen, Part, Person, Shown, TestStep, TumblerReport};
 use crate::table::mode::Mode;
@@ -123,12 +124,18 @@ fn begin<F: Family>(draft: &mut Draft<'_, F>, person: &Person, device: DeviceKin
         DeviceKind::Terminal => Trial::Terminal(TerminalTrial::new(draft)),
         DeviceKind::Tumbler => Trial::Tumbler(TumblerTrial::new(draft)),
     };
-    draft.seen.device_test = Some(Box::new(DeviceTest {
+    let test = DeviceTest {
         by: Source::person(person).with_device(draft.device(device)),
         device,
         watched: false,
         trial,
-    }));
+    };
+    let started = TestStarted {
+        kind: kind(device) as i32,
+        parts: count(test.outcome(draft, Ending::Interrupted).parts),
+    };
+    draft.record(test.by.clone(), Body::TestStarted(started));
+    draft.seen.device_test = Some(Box::new(test));
     Ok(format!("The test of the {} has begun.", device_name(device)))
 }
 
@@ -180,11 +187,7 @@ fn end<F: Family>(draft: &mut Draft<'_, F>, ending: Ending) {
     let Some(test) = draft.seen.device_test.take() else {
         return;
     };
-    let outcome = match &test.trial {
-        Trial::Lamps(trial) => trial.outcome(),
-        Trial::Terminal(trial) => trial.outcome(),
-        Trial::Tumbler(trial) => trial.outcome(draft, ending),
-    };
+    let outcome = test.outcome(draft, ending);
     let interrupted = ending == Ending::Interrupted;
     let named = outcome.findings.len().min(MOST_FINDINGS);
     let more = outcome.findings.len() - named;
@@ -199,7 +202,72 @@ fn end<F: Family>(draft: &mut Draft<'_, F>, ending: Ending) {
         more_findings: count(more),
         not_tested: outcome.not_tested.into_iter().take(MOST_NOT_TESTED).collect(),
     };
-    draft.record(test.by, Body::TestRecorded(recorded));
+    draft.record(test.by.clone(), Body::TestRecorded(recorded));
+    if let Trial::Lamps(trial) = &test.trial {
+        let mended = trial.mended(draft.game.board(), &draft.state.failed_lamps);
+        draft.seen.mended = mended.into_iter().map(|place| (place, test.by.clone())).collect();
+        restore(draft);
+    }
+}
+
+/// Lamps that were known to have failed and that a test found to work are so recorded, as far as there is room.
+fn restore<F: Family>(draft: &mut Draft<'_, F>) {
+    if draft.seen.mended.is_empty() {
+        return;
+    }
+    while !draft.seen.mended.is_empty() && draft.has_room(AFTER_A_TEST) {
+        let (place, by) = draft.seen.mended.remove(0);
+        let restored = LampRestored {
+            area: Some(draft.game.board().area(place)),
+        };
+        draft.record(by, Body::LampRestored(restored));
+    }
+    if draft.seen.mended.is_empty() {
+        F::lamps_restored(draft);
+    }
+}
+
+/// Facts that may follow a restored lamp in the same decision: its own, an alert that tells of fewer lights now, and the end of Test.
+const AFTER_A_TEST: usize = 4;
+
+/// The run in which a test was begun ended without a word of it: it is recorded now, as broken off.
+pub(crate) fn killed<F: Family>(draft: &mut Draft<'_, F>) {
+    let Some(testing) = draft.state.testing.clone() else {
+        return;
+    };
+    let recorded = TestRecorded {
+        kind: testing.started.kind,
+        interrupted: true,
+        parts: testing.started.parts,
+        ..TestRecorded::default()
+    };
+    let by = Source {
+        actor: testing.actor,
+        device: testing.device,
+    };
+    draft.record(by, Body::TestRecorded(recorded));
+}
+
+impl DeviceTest {
+    /// What came of it so far.
+    fn outcome<F: Family>(&self, draft: &Draft<'_, F>, ending: Ending) -> Outcome {
+        match &self.trial {
+            Trial::Lamps(trial) => trial.outcome(),
+            Trial::Terminal(trial) => trial.outcome(),
+            Trial::Tumbler(trial) => trial.outcome(draft, ending),
+        }
+    }
+}
+
+/// A guided test's own next step, which comes when that test has ended already (its device went away, the daemon was stopped): the
+/// program asks for it, and no person.
+pub(crate) fn is_late<F>(draft: &Draft<'_, F>, step: &TestStep) -> bool {
+    match step {
+        TestStep::Begin { .. } => false,
+        TestStep::Light { .. } | TestStep::Ask { .. } | TestStep::Say { .. } | TestStep::End => {
+            draft.seen.device_test.is_none()
+        }
+    }
 }
 
 /// Test mode is left: a test that runs ends with it.
@@ -253,8 +321,9 @@ pub(crate) fn tumbler<F>(draft: &mut Draft<'_, F>, report: &TumblerReport) {
     }
 }
 
-/// Judges the lamp that is lit, when it can be.
+/// Judges the lamp that is lit, when it can be, and records what a test has left to be recorded.
 pub(crate) fn due<F: Family>(draft: &mut Draft<'_, F>) {
+    restore(draft);
     if judge_at(&draft.look()).is_none_or(|at| at > draft.now) {
         return;
     }

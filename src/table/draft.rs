@@ -116,6 +116,7 @@ impl<'a, F: Family> Draft<'a, F> {
             at: self.now,
             recorded: Timestamp::default(),
             round_id,
+            actor: source.actor.as_ref(),
             device: source.device.as_ref(),
         };
         self.state.to_mut().fold(envelope, &body);
@@ -133,9 +134,11 @@ impl<'a, F: Family> Draft<'a, F> {
         if self.state.standing(alert).is_some() {
             return;
         }
+        let text = text.into();
+        self.seen.alerts.insert(alert, text.clone());
         let raised = AlertRaised {
             alert: alert.as_str().to_string(),
-            text: text.into(),
+            text,
         };
         self.record(Source::gateway(), Body::AlertRaised(raised));
     }
@@ -146,6 +149,7 @@ impl<'a, F: Family> Draft<'a, F> {
             text: code.readout,
             until: self.now + NOTICE,
             fresh: true,
+            during: std::mem::discriminant(&self.state.mode),
         });
     }
 

@@ -109,8 +109,9 @@ pub(crate) fn round_ends<F: Family>(draft: &mut Draft<'_, F>) {
     draft.reserve(0);
 }
 
-/// The daemon stops: what is only counted yet is written now.
+/// The daemon stops: a test that runs is broken off by it, and what is only counted yet is written now.
 pub(crate) fn stopping<F: Family>(draft: &mut Draft<'_, F>) {
+    device_test::left(draft);
     entry::write_counts(draft, Which::All);
     refused_act::write_counts(draft, refused_act::Which::All);
     F::write_counts(draft, Which::All);

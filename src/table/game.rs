@@ -13,7 +13,7 @@ use crate::table::event::{Body, DeviceOnline, OpeningCheck, TableLocked, TableOp
 use crate::table::indicators::TumblerWish;
 use crate::table::input::{DeviceIdentity, DeviceKind, Key, OperatorAct, Person, TumblerReport};
 use crate::table::lamps::Board;
-use crate::table::mode::Mode;
+use crate::table::mode::{Below, Mode};
 use crate::table::opening::Evidence;
 use crate::table::readout::Standing;
 use crate::table::rejection::Rejection;
@@ -205,6 +205,9 @@ pub(crate) trait Family: Sized {
     /// What the tumbler should obey.
     fn tumbler_wish(look: &Look<'_, Self>) -> TumblerWish;
 
+    /// A test in Test found lamps to work that were known to have failed, and the facts are recorded.
+    fn lamps_restored(draft: &mut Draft<'_, Self>);
+
     /// What stands on the readout in play.
     fn standing(look: &Look<'_, Self>) -> Standing;
 
@@ -315,7 +318,10 @@ pub(crate) fn unlocked(state: &mut State, envelope: Envelope<'_>, unlocked: &Tab
 
 /// Folds a fact of play.
 pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
-    let is_two_up = matches!(state.mode, Mode::Open(Play::TwoUp(_)));
+    let is_two_up = matches!(
+        state.mode,
+        Mode::Open(Play::TwoUp(_)) | Mode::Test(Below::Open(Play::TwoUp(_)))
+    );
     match body {
         Body::RoundStarted(body) => dice::fold::round_started(state, envelope, body),
         Body::TumblerSpun(body) => dice::fold::tumbler_spun(state, envelope, body),
@@ -384,6 +390,7 @@ pub(crate) fn fold(state: &mut State, envelope: Envelope<'_>, body: &Body) {
         | Body::ThrowerOffered(_)
         | Body::ActRefused(_)
         | Body::TestRecorded(_)
+        | Body::TestStarted(_)
         | Body::EntryRejected(_) => {}
     }
 }

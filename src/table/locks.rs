@@ -153,24 +153,11 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         if let Some((reason, kind)) = lock_of {
             lock(draft, Source::gateway(), reason, kind, text);
         }
-        match condition {
-            Condition::CertificateExpires | Condition::CertificateRefused | Condition::DeviceOffline => {
-                alert::raise_anew(draft, name, text);
-            }
-            Condition::DiskLow
-            | Condition::DiskFilling
-            | Condition::JournalFailed
-            | Condition::JournalMovedAside
-            | Condition::JournalDamaged
-            | Condition::JournalRolledBack
-            | Condition::JournalSlow
-            | Condition::BrokerRefuses
-            | Condition::BrokerUnreachable
-            | Condition::NobodyListening
-            | Condition::TakenOver
-            | Condition::EventSetAside
-            | Condition::LinkOdd(_)
-            | Condition::ClockUnsynchronised => draft.raise(name, text),
+        if condition == Condition::EventSetAside {
+            // Each has an event of its own, and what tells of one must not make another that may be set aside in its turn.
+            draft.raise(name, text);
+        } else {
+            alert::raise_anew(draft, name, text);
         }
         return;
     }

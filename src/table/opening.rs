@@ -5,13 +5,14 @@
 use crate::rules::citation::Citation;
 use crate::table::draft::{Draft, Source};
 use crate::table::due::Look;
-use crate::table::entry;
 use crate::table::event::{Body, OpeningAbandoned, OpeningCheck, OpeningCheckRecorded, OpeningStarted, TableOpened};
 use crate::table::game::{Answer, Family};
 use crate::table::input::{Contact, DeviceKind, Person};
+use crate::table::lamps::Mismatch;
 use crate::table::mode::{Mode, Opening};
 use crate::table::rejection::{self, Rejection};
 use crate::table::seen::{OpeningSeen, Walk};
+use crate::table::{entry, locks};
 use crate::time::Uptime;
 use std::time::Duration;
 
@@ -222,6 +223,15 @@ pub(crate) fn record_entry<F: Family>(draft: &mut Draft<'_, F>, person: &Person,
             RULE,
         ));
     };
+    // What nobody can see, or key, no word confirms.
+    if let Evidence::Failed(what) = devices(draft)
+        && passed
+    {
+        return Err(Rejection::command(
+            format!("{}: {what}; put it right first.", name(OpeningCheck::TestEntries)),
+            RULE,
+        ));
+    }
     let recorded = OpeningCheckRecorded {
         check: OpeningCheck::TestEntries as i32,
         passed,
@@ -256,12 +266,13 @@ pub(crate) fn complete<F: Family>(draft: &mut Draft<'_, F>, person: &Person) -> 
             RULE,
         ));
     }
-    opened(draft, Source::person(person));
-    Ok("The table is open.".into())
+    Ok(opened(draft, Source::person(person)))
 }
 
-fn opened<F: Family>(draft: &mut Draft<'_, F>, source: Source) {
+/// Opens; what is to be said of it.
+fn opened<F: Family>(draft: &mut Draft<'_, F>, source: Source) -> String {
     let opened = TableOpened {
+        locks: draft.state.locks.iter().map(|lock| lock.reason as i32).collect(),
         base: draft.counters(),
         game: draft.game.name().into(),
     };
@@ -272,6 +283,18 @@ fn opened<F: Family>(draft: &mut Draft<'_, F>, source: Source) {
     draft.seen.owner = None;
     draft.seen.opening = OpeningSeen::default();
     draft.seen.lamps.flicker.clear();
+    let locks: Vec<_> = draft.state.locks.iter().map(|lock| locks::name(lock.reason)).collect();
+    if locks.is_empty() {
+        return "The table is open.".into();
+    }
+    let holds = match draft.state.is_frozen() {
+        true => "it is frozen",
+        false => "no round starts",
+    };
+    format!(
+        "The table is open, but {holds} before this has ended: {}.",
+        locks.join(", ")
+    )
 }
 
 /// Ends the checks without opening.
@@ -318,8 +341,7 @@ pub(crate) fn open_vouched<F: Family>(draft: &mut Draft<'_, F>, person: &Person)
         record(draft, source, check, passed, vouched, text);
     }
     if failed.is_empty() {
-        opened(draft, Source::person(person));
-        return Ok("The table is open.".into());
+        return Ok(opened(draft, Source::person(person)));
     }
     let text = format!("Not passed: {}. The table stays closed.", failed.join(", "));
     abandon(draft, Source::gateway(), &text)?;
@@ -331,6 +353,17 @@ pub(crate) fn picture<F: Family>(look: &Look<'_, F>) -> Vec<u8> {
     match &look.seen.opening.walk {
         Some(walk) => look.game.board().single(walk.area),
         None => F::tested(look).unwrap_or_default(),
+    }
+}
+
+/// Areas that don't show what a test entry lights, as far as the lamps are measured; all of them until the picture was taken.
+pub(crate) fn entry_differs<F: Family>(look: &Look<'_, F>) -> Vec<Mismatch> {
+    let measured = look.seen.lamps.report.as_ref().filter(|report| report.measured);
+    match (F::tested(look), measured) {
+        (Some(wanted), Some(report)) if look.seen.opening.walk.is_none() => {
+            look.game.board().mismatches(&wanted, &report.lit)
+        }
+        (Some(_) | None, _) => Vec::new(),
     }
 }
 

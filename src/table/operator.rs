@@ -20,6 +20,7 @@ const HOUSE: Citation = "";
 /// Does the act, or says why not.
 pub(crate) fn act<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &OperatorAct) {
     let may = allowed(draft, person, act);
+    let is_late = matches!(act, OperatorAct::DeviceTest(step) if device_test::is_late(draft, step));
     let answer = may.clone().and_then(|()| dispatch(draft, person, act));
     // What every table refuses cites the one instrument that has it; at a table of another law it is the house's own rule.
     let answer = answer.map_err(|refusal| {
@@ -27,7 +28,9 @@ pub(crate) fn act<F: Family>(draft: &mut Draft<'_, F>, person: &Person, act: &Op
         let rule = if ours { refusal.rule } else { HOUSE };
         Rejection { rule, ..refusal }
     });
-    if let Err(refusal) = &answer {
+    if let Err(refusal) = &answer
+        && !is_late
+    {
         let reason = match may {
             Ok(()) => ActRefusedReason::NotNow,
             Err(_) => ActRefusedReason::NotAllowed,

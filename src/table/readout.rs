@@ -84,6 +84,11 @@ pub(crate) fn refresh<F: Family>(draft: &mut Draft<'_, F>) {
         draft.seen.readout.notice = None;
         draft.seen.readout.in_force = false;
     }
+    let mode = std::mem::discriminant(&draft.state.mode);
+    if draft.seen.readout.notice.is_some_and(|notice| notice.during != mode) {
+        // The terminal shows it still: what is desired now is sent in its place.
+        draft.seen.readout.notice = None;
+    }
     let desired = desired(&draft.look(), now);
     let seen = &mut draft.seen.readout;
     let fresh = seen

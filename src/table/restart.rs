@@ -4,7 +4,7 @@ use crate::table::draft::{Draft, Source};
 use crate::table::event::{Body, OpeningAbandoned, TableClosed, TableLockedKind, TableLockedReason, TestModeLeft};
 use crate::table::game::{Family, Play};
 use crate::table::mode::Mode;
-use crate::table::{alert, locks};
+use crate::table::{alert, device_test, locks};
 
 /// The daemon is up: the state is folded, `GatewayStarted` applied.
 pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
@@ -17,6 +17,7 @@ pub(crate) fn started<F: Family>(draft: &mut Draft<'_, F>) {
     match draft.state.mode.clone() {
         Mode::Closed => {}
         Mode::Test(_) => {
+            device_test::killed(draft);
             draft.record(source, Body::TestModeLeft(TestModeLeft { base: None }));
         }
         Mode::Opening(_) => {

@@ -3,15 +3,19 @@
 //! Gone at a restart: devices are greeted anew, and what they say then counts as happening then.
 
 use crate::rules::citation::Citation;
+use crate::table::alert;
 use crate::table::device_test::DeviceTest;
+use crate::table::draft::Source;
 use crate::table::event::{ActRefused, Actor, OpeningCheck};
 use crate::table::indicators::Readout;
 use crate::table::input::{
     Contact, ContactReport, Cover, DeviceIdentity, DeviceKind, Key, LampReport, Motion, Outcome, TumblerReport,
 };
+use crate::table::mode::Mode;
 use crate::table::state::{ContactCount, Count};
 use crate::time::Uptime;
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem::Discriminant;
 use std::time::Duration;
 
 /// What was seen and is not a fact. Gone at a restart.
@@ -30,6 +34,8 @@ pub struct Seen {
     pub(crate) opening: OpeningSeen,
     /// A device's test that runs in Test.
     pub(crate) device_test: Option<Box<DeviceTest>>,
+    /// Places of the board that a test found to work again and of which no fact is recorded yet, and whose test it was.
+    pub(crate) mended: Vec<(usize, Source)>,
     /// The connection that Test or the opening belongs to.
     pub(crate) owner: Option<u64>,
     /// When this run of the table began: what lies before belongs to an earlier one.
@@ -43,6 +49,8 @@ pub struct Seen {
     pub(crate) seal_reported: bool,
     /// Devices whose link is odd, and how.
     pub(crate) odd_links: BTreeMap<DeviceKind, String>,
+    /// What alerts told last in this run, whole.
+    pub(crate) alerts: BTreeMap<alert::Name, String>,
     /// Faults that devices reported and have not cleared.
     pub(crate) faults: BTreeSet<(DeviceKind, u32)>,
 }
@@ -200,6 +208,8 @@ pub(crate) struct Notice {
     pub(crate) until: Uptime,
     /// It is new: it is sent even when the same one stands.
     pub(crate) fresh: bool,
+    /// What the table was then: it tells nothing of what the table is afterwards.
+    pub(crate) during: Discriminant<Mode>,
 }
 
 /// Equal refusals.

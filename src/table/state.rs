@@ -3,8 +3,8 @@
 //! What was only seen and is not a fact is in [`crate::table::seen`].
 
 use crate::table::event::{
-    BetsClosed, Body, Closings, Counters, DeviceAccepted, DeviceRef, Event, OpeningCheckRecorded, RoundVoidedReason,
-    TableLockedKind, TableLockedReason,
+    Actor, BetsClosed, Body, Closings, Counters, DeviceAccepted, DeviceRef, Event, OpeningCheckRecorded,
+    RoundVoidedReason, TableLockedKind, TableLockedReason, TestKind, TestRecorded, TestStarted,
 };
 use crate::table::game::{self, Play};
 use crate::table::input::{Contact, DeviceKind};
@@ -50,6 +50,18 @@ pub(crate) struct State {
     pub(crate) last_round: u64,
     /// The newest void, whose reason may be stated afterwards.
     pub(crate) last_void: Option<LastVoid>,
+    /// The test of a device that runs in Test.
+    pub(crate) testing: Option<Testing>,
+}
+
+/// A device's test that was begun and of which nothing is recorded yet.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Testing {
+    pub(crate) started: TestStarted,
+    /// Who began it.
+    pub(crate) actor: Option<Actor>,
+    /// What is tried.
+    pub(crate) device: Option<DeviceRef>,
 }
 
 /// A lock that stands.
@@ -131,6 +143,7 @@ pub(crate) struct Envelope<'a> {
     /// By the wall clock, for people; the start of 1970 while it is being decided.
     pub(crate) recorded: Timestamp,
     pub(crate) round_id: u64,
+    pub(crate) actor: Option<&'a Actor>,
     pub(crate) device: Option<&'a DeviceRef>,
 }
 
@@ -161,6 +174,7 @@ impl State {
             at: Uptime::from_micros(event.uptime_us),
             recorded: event.recorded_at.as_ref().map(Timestamp::from).unwrap_or_default(),
             round_id: event.round_id,
+            actor: event.actor.as_ref(),
             device: event.device.as_ref(),
         };
         self.fold(envelope, body);
@@ -185,6 +199,14 @@ impl State {
                 self.board_failed = false;
             }
             Body::TestModeEntered(_) => self.test_entered(),
+            Body::TestStarted(started) => {
+                self.testing = Some(Testing {
+                    started: *started,
+                    actor: envelope.actor.cloned(),
+                    device: envelope.device.cloned(),
+                });
+            }
+            Body::TestRecorded(recorded) => self.test_recorded(recorded),
             Body::TestModeLeft(left) => self.test_left(left.base.map(Count::from)),
             Body::TableLocked(locked) => {
                 self.locked(locked.reason(), locked.kind(), &locked.text);
@@ -252,7 +274,6 @@ impl State {
             | Body::IncidentRecorded(_)
             | Body::ThrowerOffered(_)
             | Body::ActRefused(_)
-            | Body::TestRecorded(_)
             | Body::EntryRejected(_) => {}
         }
     }
@@ -373,7 +394,16 @@ impl State {
         }
     }
 
+    fn test_recorded(&mut self, recorded: &TestRecorded) {
+        self.testing = None;
+        if recorded.passed && recorded.kind() == TestKind::Lamps {
+            // Every picture of the walk was confirmed.
+            self.board_failed = false;
+        }
+    }
+
     fn test_entered(&mut self) {
+        self.testing = None;
         self.mode = match std::mem::take(&mut self.mode) {
             Mode::Open(play) if play.is_between_rounds() => Mode::Test(Below::Open(play)),
             Mode::Test(below) => Mode::Test(below),
@@ -382,6 +412,7 @@ impl State {
     }
 
     fn test_left(&mut self, base: Option<Count>) {
+        self.testing = None;
         self.mode = match std::mem::take(&mut self.mode) {
             Mode::Test(Below::Open(play)) => Mode::Open(play.after_test(base)),
             Mode::Test(Below::Closed) => Mode::Closed,

@@ -5,10 +5,11 @@ use crate::table::due::{self, Look};
 use crate::table::event::{self, Area, DeviceRef, DeviceState, Lock, OpeningCheck, TableLockedKind, TableState};
 use crate::table::game::Family;
 use crate::table::input::{Cover, DeviceKind};
+use crate::table::lamps::Mismatch;
 use crate::table::mode::{Below, Mode};
-use crate::table::operator;
 use crate::table::seen::Authority;
 use crate::table::state::{self, State};
+use crate::table::{opening, operator};
 use crate::time::Uptime;
 use serde::{Deserialize, Serialize};
 
@@ -35,6 +36,9 @@ pub struct Situation {
     /// The same at a two-up table: the outcome of the newest test entry ("triple_heads").
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_outcome: Option<String>,
+    /// The areas or lights that don't show what the newest test entry lights, as measured; until it is shown, those that are to change.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub test_differs: Vec<FailedLampLine>,
     /// While the table is opened: the checks of its game, in order ("lamp_walk").
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub checks: Vec<String>,
@@ -336,6 +340,7 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
             faces
         }),
         test_outcome: look.seen.opening.test_outcome.map(|outcome| outcome.name().to_owned()),
+        test_differs: test_differs(look),
         checks: match state.mode {
             Mode::Opening(_) => look.game.checks().iter().map(check_name).collect(),
             Mode::Closed | Mode::Open(_) | Mode::Test(_) => Vec::new(),
@@ -361,6 +366,19 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
         lamps: play.lamps.map(str::to_string),
         two_up: play.two_up,
     }
+}
+
+fn test_differs<F: Family>(look: &Look<'_, F>) -> Vec<FailedLampLine> {
+    let Mode::Opening(_) = look.state.mode else {
+        return Vec::new();
+    };
+    let board = look.game.board();
+    let line = |differs: Mismatch| FailedLampLine {
+        area: board.id(differs.area).to_owned(),
+        lamps: board.numbers(board.id(differs.area)),
+        wrongly_lit: differs.wrongly_lit,
+    };
+    opening::entry_differs(look).into_iter().map(line).collect()
 }
 
 /// As `OpeningCheckRecorded` names it, in small letters.

@@ -2,7 +2,7 @@
 
 use crate::devices::bits_of;
 use crate::scene::{Scene, config, config_with, play, play_with, supervisor, technician};
-use tablegate::table::event::{Body, Mode, TestRecorded};
+use tablegate::table::event::{Body, Mode, TableLockedKind, TableLockedReason, TestRecorded};
 use tablegate::table::input::{
     Contact, Cover, DeviceKind, Input, Key, LightSeen, Motion, OperatorAct, Part, Pattern, Seal, Shown, TestStep,
 };
@@ -52,6 +52,15 @@ fn recorded(s: &Scene) -> TestRecorded {
         _ => None,
     });
     tests.next_back().expect("a test was recorded")
+}
+
+fn records(s: &Scene) -> usize {
+    let is_record = |body: &&Body| matches!(body, Body::TestRecorded(_));
+    s.events
+        .iter()
+        .filter_map(|r| r.event.body.as_ref())
+        .filter(is_record)
+        .count()
 }
 
 #[test]
@@ -208,12 +217,236 @@ fn a_test_ends_with_whoever_runs_it_with_its_device_and_with_the_daemon() {
         s.wait(2000);
         s.expect_dark();
         assert_eq!(s.state().mode(), Mode::Open);
-        assert!(
-            !s.events
-                .iter()
-                .any(|r| matches!(r.event.body, Some(Body::TestRecorded(_))))
-        );
     });
+}
+
+/// A test that was begun has a record, however the daemon ends; one that has its record gets no other.
+#[test]
+fn a_test_that_the_daemon_did_not_outlive_is_recorded_as_broken_off_once() {
+    type End = fn(&mut Scene);
+    let ends: [(&str, End, [u32; 3]); 3] = [
+        ("it is killed", Scene::restart, [0, 0, 0]),
+        // One lamp was lit, and the tumbler's seal is known without a hand.
+        ("it is stopped", Scene::restart_cleanly, [1, 0, 1]),
+        (
+            "it is killed twice",
+            |s| {
+                s.restart();
+                s.restart();
+            },
+            [0, 0, 0],
+        ),
+    ];
+    let devices = [(LAMPS, 50), (DeviceKind::Terminal, 13), (DeviceKind::Tumbler, 3)];
+    for (how, end, tried) in ends {
+        for ((device, parts), tried) in devices.into_iter().zip(tried) {
+            println!("the {device:?} is tried, and {how}");
+            play(|s| {
+                begin(s, device);
+                if device == LAMPS {
+                    take(s, TestStep::Light { bit: Some(5) });
+                }
+                s.wait(2000);
+                end(s);
+                assert_eq!(records(s), 1, "{how}");
+                let test = recorded(s);
+                assert!(test.interrupted && !test.passed, "{how}: {test:?}");
+                assert_eq!((test.tried, test.parts), (tried, parts), "{how}");
+                assert_eq!(s.state().mode(), Mode::Open);
+            });
+        }
+    }
+    // Nothing ran any more, or was never begun.
+    for tried in [true, false] {
+        play(|s| {
+            s.act_as(technician(), OperatorAct::EnterTest);
+            if tried {
+                take(s, TestStep::Begin { device: LAMPS });
+                take(s, TestStep::End);
+            }
+            s.restart();
+            assert_eq!(records(s), usize::from(tried));
+        });
+    }
+}
+
+/// What a test shows to work ends a failure that was known, and nothing else does.
+#[test]
+fn a_lamp_that_a_test_finds_to_work_is_no_failed_lamp_any_longer() {
+    /// What is done to the layout before the test, what is said in it, and the lamps that are known to fail after it.
+    type Row = (&'static str, fn(&mut Scene), fn(&mut Scene), &'static [&'static str]);
+    let rows: [Row; 6] = [
+        (
+            "both are mended",
+            |s| {
+                s.lamps.dead.clear();
+                s.lamps.stuck.clear();
+            },
+            |_| (),
+            &[],
+        ),
+        ("nothing is mended", |_| (), |_| (), &["pair_1_3", "small"]),
+        ("one is mended", |s| s.lamps.dead.clear(), |_| (), &["pair_1_3"]),
+        ("the other is mended", |s| s.lamps.stuck.clear(), |_| (), &["small"]),
+        (
+            "a person sees it dark",
+            |s| {
+                s.lamps.dead.clear();
+                s.lamps.stuck.clear();
+            },
+            |s| say(s, Shown::Lamp(0), LightSeen::Failed),
+            &["small"],
+        ),
+        (
+            "nobody measures any more, and a person sees them lit: what burns is not proven to be dark",
+            |s| {
+                s.lamps.dead.clear();
+                s.lamps.measured = false;
+            },
+            |s| say(s, Shown::OtherLamps, LightSeen::Works),
+            &["pair_1_3"],
+        ),
+    ];
+    for (what, mend, told, left) in rows {
+        println!("{what}");
+        play(|s| {
+            // A round whose small stays dark; then pair_1_3 burns in the dark layout.
+            s.lamps.dead = vec![0];
+            s.whole_round(&[1, 1, 2]);
+            s.lamps.stuck = vec![30];
+            look(s);
+            s.wait(2000);
+            assert_eq!(failed(s), ["pair_1_3", "small"], "{}", s.story());
+            begin(s, LAMPS);
+            mend(s);
+            look(s);
+            walk(s);
+            told(s);
+            take(s, TestStep::End);
+            assert_eq!(failed(s), left, "{what}");
+            let restored = s
+                .events
+                .iter()
+                .filter(|r| matches!(r.event.body, Some(Body::LampRestored(_))));
+            for restored in restored.clone() {
+                assert_eq!(
+                    restored.event.actor.as_ref().map(|actor| actor.name.as_str()),
+                    Some("tom")
+                );
+            }
+            assert_eq!(restored.count(), 2 - left.len());
+            // That the next round may start is a supervisor's word.
+            s.act_as(technician(), OperatorAct::LeaveTest);
+            s.expect_locks(&[(TableLockedReason::Lamp, TableLockedKind::HoldNext)]);
+            assert!(s.state().alerts.contains(&"lamp_failed".to_owned()));
+            s.operator(OperatorAct::Unlock {
+                procedure: "lamp replaced".into(),
+            });
+            s.expect_done();
+            s.expect_locks(&[]);
+        });
+    }
+}
+
+/// Only so many facts fit one decision: the others follow at once.
+#[test]
+fn a_whole_board_that_works_again_is_told_lamp_by_lamp() {
+    play(|s| {
+        // Each round names what fails in its own picture.
+        for faces in [[1, 1, 2], [4, 5, 6], [1, 3, 6], [2, 2, 5]] {
+            s.lamps.dead = (0..50).collect();
+            s.whole_round(&faces);
+            s.wait(2000);
+            s.operator(OperatorAct::Unlock {
+                procedure: "tried".into(),
+            });
+        }
+        let known = failed(s).len();
+        assert!(known > 16, "{known}");
+        s.lamps.dead.clear();
+        begin(s, LAMPS);
+        walk(s);
+        take(s, TestStep::End);
+        s.act_as(technician(), OperatorAct::LeaveTest);
+        s.wait(1);
+        assert_eq!(failed(s), [""; 0]);
+        let restored = s
+            .events
+            .iter()
+            .filter(|r| matches!(r.event.body, Some(Body::LampRestored(_))));
+        assert_eq!(restored.count(), known);
+    });
+}
+
+fn failed(s: &Scene) -> Vec<String> {
+    let failed = s.table.situation().failed_lamps;
+    failed.into_iter().map(|failed| failed.area).collect()
+}
+
+/// A guided test's steps that come when it has ended already are refused, and are nobody's act.
+#[test]
+fn what_a_guided_test_asks_for_too_late_is_no_act_of_a_person() {
+    let late = [
+        TestStep::Light { bit: Some(6) },
+        TestStep::Ask { part: Part::Cover },
+        TestStep::Say {
+            what: Shown::OtherLamps,
+            seen: LightSeen::Works,
+        },
+        TestStep::End,
+    ];
+    type End = fn(&mut Scene);
+    let ends: [End; 2] = [|s| s.offline(LAMPS), |s| s.act_as(technician(), OperatorAct::LeaveTest)];
+    for end in ends {
+        play(|s| {
+            begin(s, LAMPS);
+            take(s, TestStep::Light { bit: Some(5) });
+            end(s);
+            s.forget();
+            for step in &late {
+                s.act_as(technician(), OperatorAct::DeviceTest(step.clone()));
+                s.expect_refused();
+            }
+            s.expect_no_events();
+            // What a person asks for is theirs.
+            s.act_as(technician(), OperatorAct::DeviceTest(TestStep::Begin { device: LAMPS }));
+            s.expect_refused();
+            s.expect_events(&["ActRefused by:technician"]);
+        });
+    }
+}
+
+/// A code tells of what the table is: it is gone with that, and isn't blinked into what the table is then.
+#[test]
+fn no_code_of_test_mode_outlives_it() {
+    type Press = fn(&mut Scene);
+    let presses: [(&str, Press); 3] = [
+        ("ENTER", Scene::enter),
+        ("the bell", Scene::bell),
+        ("no spin", |s| s.contact(Contact::NoSpinButton, true)),
+    ];
+    for (what, press) in presses {
+        for (open, shown) in [(true, ""), (false, "CLO")] {
+            println!("{what}; the table is open: {open}");
+            let script = |s: &mut Scene| {
+                s.act_as(technician(), OperatorAct::EnterTest);
+                press(s);
+                let readout = s.table.indicators().readout;
+                assert_eq!((readout.text.as_str(), readout.blink), ("TST", true), "{what}");
+                s.wait(300);
+                s.act_as(technician(), OperatorAct::LeaveTest);
+                for _ in 0..8 {
+                    let readout = s.table.indicators().readout;
+                    assert_eq!((readout.text.as_str(), readout.blink), (shown, false), "{what}");
+                    s.wait(500);
+                }
+            };
+            match open {
+                true => play(script),
+                false => play_with(config(), script),
+            }
+        }
+    }
 }
 
 #[test]

@@ -196,9 +196,7 @@ pub fn names_the_person(person: &Person, act: &OperatorAct, decision: &Decision)
         OperatorAct::WalkLamps
             | OperatorAct::LightTestEntry { .. }
             | OperatorAct::LightTestOutcome { .. }
-            | OperatorAct::DeviceTest(
-                TestStep::Begin { .. } | TestStep::Light { .. } | TestStep::Ask { .. } | TestStep::Say { .. }
-            )
+            | OperatorAct::DeviceTest(TestStep::Light { .. } | TestStep::Ask { .. } | TestStep::Say { .. })
     );
     // A refusal like the one before is only counted; something else may have become due in the same moment.
     let is_refusal = |fact: &Fact| matches!(fact.body, Body::ActRefused(_));
@@ -283,7 +281,7 @@ impl Scene {
         scene
     }
 
-    fn gateway_says(&mut self, body: Body) {
+    pub fn gateway_says(&mut self, body: Body) {
         self.record(vec![Fact {
             body,
             actor: None,

@@ -6,7 +6,7 @@ use crate::scene::{MS, Scene, config, config_with, play, play_with, supervisor, 
 use std::time::Duration;
 use tablegate::rules::tai_sai::Layout;
 use tablegate::table::event::{
-    Body, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableLockedKind, TableLockedReason,
+    Body, OpeningCheck, RoundHeldCause, RoundVoidedReason, TableLocked, TableLockedKind, TableLockedReason,
 };
 use tablegate::table::indicators::DeviceCommand;
 use tablegate::table::input::{Contact, Cover, DeviceKind, Flatness, Input, Key, Motion, OperatorAct, Seal};

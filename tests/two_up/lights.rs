@@ -2,7 +2,7 @@
 
 use crate::scene::*;
 use tablegate::table::event::{Body, SpinOutcome};
-use tablegate::table::input::{DeviceKind, LightSeen, OperatorAct};
+use tablegate::table::input::{DeviceKind, LightSeen, OperatorAct, Shown, TestStep};
 
 fn spinner(script: impl FnOnce(&mut Scene)) {
     play(dice(), |scene| {
@@ -256,4 +256,63 @@ fn the_alert_names_the_lights_that_have_failed() {
         scene.wait(20_000);
         assert_eq!(scene.events.len(), events, "nothing is told again and again");
     });
+}
+
+/// A light that a test finds to work is no failed light any longer; what a person has reported needs a person's word.
+#[test]
+fn a_test_ends_what_it_finds_to_work() {
+    #[derive(Clone, Copy, PartialEq, Debug)]
+    enum Known {
+        Measured,
+        Reported,
+    }
+    let rows = [
+        (Known::Measured, None, true),
+        (Known::Measured, Some(LightSeen::Failed), false),
+        (Known::Reported, None, false),
+        (Known::Reported, Some(LightSeen::Works), true),
+    ];
+    for (known, said, ends) in rows {
+        for still_open in [true, false] {
+            println!("{known:?}, {said:?}, at an open table: {still_open}");
+            spinner(|scene| {
+                if known == Known::Measured {
+                    scene.dark.insert(0);
+                }
+                scene.spin(HEADS);
+                scene.wait(2000);
+                if known == Known::Reported {
+                    let light = "heads_1".into();
+                    let seen = LightSeen::Failed;
+                    scene.act(OperatorAct::ReportLight { light, seen }).unwrap();
+                }
+                assert_eq!(cards(scene), ["heads_1"]);
+                scene.spin(TAILS);
+                if !still_open {
+                    scene.act(OperatorAct::Close).unwrap();
+                }
+                scene.dark.clear();
+                scene.act(OperatorAct::EnterTest).unwrap();
+                let take = |scene: &mut Scene, step| scene.act(OperatorAct::DeviceTest(step)).unwrap();
+                let device = DeviceKind::ResultLights;
+                take(scene, TestStep::Begin { device });
+                for bit in [None].into_iter().chain((0..11).map(Some)) {
+                    take(scene, TestStep::Light { bit });
+                    scene.wait(2000);
+                }
+                if let Some(seen) = said {
+                    let what = Shown::Lamp(0);
+                    take(scene, TestStep::Say { what, seen });
+                }
+                take(scene, TestStep::End);
+                let failed = scene.table.situation().failed_lamps.len();
+                assert_eq!(failed, usize::from(!ends));
+                let told = |scene: &Scene| scene.state().alerts.iter().any(|alert| alert == "result_light_failed");
+                assert_eq!(told(scene), !ends, "at once, and not when it is played again");
+                scene.act(OperatorAct::LeaveTest).unwrap();
+                scene.wait(2000);
+                assert!(!ends || !told(scene));
+            });
+        }
+    }
 }

@@ -13,7 +13,7 @@ use tablegate::table::event::{
 use tablegate::table::indicators::Indicators;
 use tablegate::table::input::{
     Contact, ContactReport, DeviceIdentity, DeviceKind, DeviceStatus, Input, Key, LampReport, OperatorAct, Person,
-    Role, TerminalReport, TwoUpKey,
+    Role, TerminalReport, TestStep, TwoUpKey,
 };
 use tablegate::table::{
     Approval, GameConfig, MisKeyed, Table, TableConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig,
@@ -228,7 +228,10 @@ impl Scene {
             let is_counted = matches!(decision.answer, Some(Err(_))) && !decision.facts.iter().any(is_refusal);
             let changes_nothing = matches!(
                 act,
-                OperatorAct::WalkLamps | OperatorAct::LightTestEntry { .. } | OperatorAct::LightTestOutcome { .. }
+                OperatorAct::WalkLamps
+                    | OperatorAct::LightTestEntry { .. }
+                    | OperatorAct::LightTestOutcome { .. }
+                    | OperatorAct::DeviceTest(TestStep::Light { .. } | TestStep::Ask { .. } | TestStep::Say { .. })
             );
             assert!(
                 named.count() > 0 || is_counted || changes_nothing,

@@ -185,6 +185,7 @@ fn written_in(event: &mut Event) -> Option<&mut String> {
         | Body::OpeningAbandoned(_)
         | Body::TumblerStarted(_)
         | Body::TestRecorded(_)
+        | Body::TestStarted(_)
         | Body::RoundStarted(_)
         | Body::TumblerSpun(_)
         | Body::BetsOpened(_)

@@ -1,7 +1,7 @@
 //! What happened to the table between its rounds, in words: opening checks, locks, incidents.
 
 use super::words::{also, keys, word};
-use crate::table::event::{IncidentRecorded, OpeningCheckRecorded, TableUnlocked};
+use crate::table::event::{IncidentRecorded, OpeningCheckRecorded, TableOpened, TableUnlocked};
 
 pub(super) fn opening_check(check: &OpeningCheckRecorded) -> String {
     let name = word(check.check().as_str_name(), "OPENING_CHECK_");
@@ -12,6 +12,20 @@ pub(super) fn opening_check(check: &OpeningCheckRecorded) -> String {
         shown => format!(", entry {}", keys(shown)),
     };
     format!("opening check {name}{entry} {verdict}{how}{}", also(&check.text))
+}
+
+pub(super) fn table_opened(opened: &TableOpened) -> String {
+    let locks = opened
+        .locks()
+        .map(|reason| word(reason.as_str_name(), "TABLE_LOCKED_REASON_"));
+    let locks: Vec<String> = locks.collect();
+    match locks.as_slice() {
+        [] => "TABLE OPEN".to_owned(),
+        locks => format!(
+            "TABLE OPEN, no round starts before these locks end: {}",
+            locks.join(", ")
+        ),
+    }
 }
 
 pub(super) fn table_unlocked(unlocked: &TableUnlocked) -> String {

@@ -2,17 +2,26 @@
 
 use super::words::word;
 use crate::gateway::FindingView;
-use crate::table::event::{TestKind, TestRecorded};
+use crate::table::event::{TestKind, TestRecorded, TestStarted};
 
-/// "test of the lamps FAILED, 49 of 50 tried: total_5, bit 16 (output 17): stayed dark (measured)".
-pub(super) fn recorded(recorded: &TestRecorded) -> String {
-    let of = match recorded.kind() {
+/// "test of the lamps begun: 50 parts".
+pub(super) fn started(started: &TestStarted) -> String {
+    format!("test of {} begun, {} parts", device(started.kind()), started.parts)
+}
+
+fn device(kind: TestKind) -> &'static str {
+    match kind {
         TestKind::Unspecified => "a device",
         TestKind::Lamps => "the lamps",
         TestKind::Lights => "the result lights",
         TestKind::Terminal => "the terminal",
         TestKind::Tumbler => "the tumbler",
-    };
+    }
+}
+
+/// "test of the lamps FAILED, 49 of 50 tried: total_5, bit 16 (output 17): stayed dark (measured)".
+pub(super) fn recorded(recorded: &TestRecorded) -> String {
+    let of = device(recorded.kind());
     let verdict = if recorded.passed {
         "passed"
     } else if !recorded.findings.is_empty() {

@@ -8,10 +8,11 @@ mod entries;
 
 use super::daemon::{Acting, block_on, done, unexpected, unreachable};
 use super::ending::{Failure, print, print_json};
+use super::status::words::{describe_lock, failed_lamp};
 use crate::control::client::Client;
 use crate::control::{Act, Check, MAX_TEXT, Request};
-use crate::device::LinkState;
-use crate::gateway::{CheckView, View};
+use crate::device::{Kind, LinkReport, LinkState};
+use crate::gateway::{CheckView, DeviceView, View};
 use clap::Args;
 use entries::{Extent, TestEntry};
 use std::collections::VecDeque;
@@ -40,6 +41,9 @@ const WALK_WITHIN: Duration = Duration::from_secs(120);
 
 /// A tumbler that has not come to rest by then doesn't work.
 const TUMBLER_WITHIN: Duration = Duration::from_secs(30);
+
+/// A lamp that shows something else for longer than this after its test entry does not follow: a picture is taken within some 100 ms.
+const SHOWN_WITHIN: Duration = Duration::from_secs(2);
 
 /// The checks of `open --yes` end by themselves: a lamp walk, an activation.
 const VOUCHED_WITHIN: Duration = Duration::from_secs(180);
@@ -165,13 +169,53 @@ impl Opening {
         }
     }
 
+    /// A table can be opened while a lock stands, for play that begins when it ends: whoever opens it says that they know.
+    async fn although_locked(&mut self) -> Result<(), Failure> {
+        let view = self.look().await?;
+        let locks = &view.table.situation.locks;
+        if locks.is_empty() || view.table.state.mode != "closed" {
+            return Ok(());
+        }
+        for lock in locks {
+            say(&describe_lock(lock, &view))?;
+        }
+        loop {
+            let question = "No round starts before that has ended. Open all the same? [y/n]";
+            match self.typed(question)?.as_deref() {
+                Some("y" | "yes") => return Ok(()),
+                Some("n" | "no" | "q" | "quit") | None => {
+                    return Err(Failure::failed("nothing was begun; the table stays closed"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+
+    /// Waits until every device that the game needs answers: without one no check can be made, and no table opened.
+    async fn with_devices(&mut self) -> Result<(), Failure> {
+        loop {
+            let view = self.look().await?;
+            let away = away(&view);
+            if away.is_empty() {
+                return Ok(());
+            }
+            say(&format!("these devices don't answer:\n{}", away.join("\n")))?;
+            self.line("Check cable and power, then press Enter (q: stop)").await?;
+        }
+    }
+
     /// One check after another, as the table's game needs them.
     async fn guided(&mut self, extent: Extent) -> Result<String, Failure> {
+        self.although_locked().await?;
         say(&self.act(Act::BeginOpening {}).await?)?;
         say("Answer y (yes), n (no) or q (stop; the table stays closed).")?;
         let begun = self.look().await?;
         for name in &begun.table.situation.checks {
-            match known(name)? {
+            let check = known(name)?;
+            if check != Check::Devices {
+                self.with_devices().await?;
+            }
+            match check {
                 Check::Devices => self.devices().await?,
                 Check::LampWalk => self.lamp_walk().await?,
                 Check::TestEntries => self.test_entries(&entries::of(&begun, extent)).await?,
@@ -186,6 +230,7 @@ impl Opening {
             self.act(Act::AbandonOpening {}).await?;
             return Err(failure);
         }
+        self.with_devices().await?;
         self.act(Act::CompleteOpening {}).await
     }
 
@@ -195,12 +240,7 @@ impl Opening {
             if recorded(&view, Check::Devices).is_some_and(|check| check.passed) {
                 return say("devices: seen by their links.");
             }
-            let away: Vec<_> = view
-                .links
-                .iter()
-                .filter(|link| link.state != LinkState::Up)
-                .map(|link| format!("  {} at {}: {}", link.kind.word(), link.port, link.text))
-                .collect();
+            let away: Vec<_> = view.links.iter().filter_map(not_up).collect();
             if away.is_empty() {
                 return self.record(Check::Devices, Said::Yes, "every link is up").await;
             }
@@ -278,7 +318,10 @@ impl Opening {
             let question = "Is exactly that shown? (l: show it without the terminal)";
             match self.ask_or_light(question).await? {
                 Said::Yes if entry.is_made(&self.look().await?) => {
-                    let text = "as it must be".to_owned();
+                    self.with_devices().await?;
+                    let Some(text) = self.as_it_must_be().await? else {
+                        return self.not_as_it_must_be(entry).await.map(Confirmed::Not);
+                    };
                     self.act(Act::RecordEntry { passed: true, text }).await?;
                     return Ok(how);
                 }
@@ -286,11 +329,30 @@ impl Opening {
                     "no entry of {keys} has come yet: press {keys} and ENTER on the terminal, then look"
                 ))?,
                 Said::Light => {
+                    self.with_devices().await?;
                     say(&self.act(entry.light()).await?)?;
                     how = Confirmed::LitFromHere;
                 }
                 Said::No => return self.not_as_it_must_be(entry).await.map(Confirmed::Not),
             }
+        }
+    }
+
+    /// What is recorded of an entry that a person sees shown as it must be; `None`: not when they are told what is measured.
+    async fn as_it_must_be(&mut self) -> Result<Option<String>, Failure> {
+        let follows = |view: &View| view.table.situation.test_differs.is_empty();
+        if self.wait(SHOWN_WITHIN, follows).await?.is_some() {
+            return Ok(Some("as it must be".to_owned()));
+        }
+        let view = self.look().await?;
+        let differs: Vec<String> = view.table.situation.test_differs.iter().map(failed_lamp).collect();
+        say(&format!("MEASURED OTHERWISE: {}", differs.join("; ")))?;
+        match self.ask("Look again: is it shown as it must be all the same?").await? {
+            Said::Yes => {
+                let text = format!("as it must be, to the eye; measured otherwise: {}", differs.join("; "));
+                Ok(Some(text.chars().take(MAX_TEXT).collect()))
+            }
+            Said::No | Said::Light => Ok(None),
         }
     }
 
@@ -395,15 +457,18 @@ impl Opening {
 
     /// Asks for a line; `q`, or the end of the terminal, abandons the opening.
     async fn line(&mut self, question: &str) -> Result<String, Failure> {
+        match self.typed(question)?.as_deref() {
+            None | Some("q" | "quit") => Err(self.abandon().await?),
+            Some(line) => Ok(line.to_owned()),
+        }
+    }
+
+    /// Asks for a line; `None`: the terminal has ended.
+    fn typed(&self, question: &str) -> Result<Option<String>, Failure> {
         print(&format!("{question} "))?;
         let mut line = String::new();
-        if std::io::stdin().lock().read_line(&mut line)? == 0 {
-            return Err(self.abandon().await?);
-        }
-        match line.trim() {
-            "q" | "quit" => Err(self.abandon().await?),
-            line => Ok(line.to_owned()),
-        }
+        let read = std::io::stdin().lock().read_line(&mut line)?;
+        Ok((read > 0).then(|| line.trim().to_owned()))
     }
 
     async fn abandon(&mut self) -> Result<Failure, Failure> {
@@ -414,6 +479,34 @@ impl Opening {
 
 fn say(text: &str) -> Result<(), Failure> {
     print(&format!("{text}\n"))
+}
+
+/// A link that isn't up, and why.
+fn not_up(link: &LinkReport) -> Option<String> {
+    let is_up = link.state == LinkState::Up;
+    (!is_up).then(|| format!("  {} at {}: {}", link.kind.word(), link.port, link.text))
+}
+
+/// As the view names the device of a link.
+fn word_of(link: &LinkReport) -> &'static str {
+    match link.kind {
+        Kind::Tumbler => "tumbler",
+        Kind::Terminal => "terminal",
+        Kind::Lamps => "layout_lamps",
+        Kind::Lights => "result_lights",
+    }
+}
+
+/// The devices that the game needs and that don't answer, each with what its link says.
+fn away(view: &View) -> Vec<String> {
+    let devices = view.table.state.devices.iter();
+    let away = devices.filter(|device| device.needed && !device.online);
+    let told = |device: &DeviceView| {
+        let link = view.links.iter().find(|link| word_of(link) == device.kind);
+        let link = link.and_then(not_up);
+        link.unwrap_or_else(|| format!("  {}", device.kind.replace('_', " ")))
+    };
+    away.map(told).collect()
 }
 
 fn name(check: Check) -> &'static str {

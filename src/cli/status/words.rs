@@ -4,7 +4,7 @@ use crate::cli::describe::moment;
 use crate::cli::line_advice;
 use crate::gateway::{ClockSource, SoftwareView, Standing, TableView, View};
 use crate::table::event::ClockQuality;
-use crate::table::view::{LockLine, Situation, TwoUpView};
+use crate::table::view::{FailedLampLine, LockLine, Situation, TwoUpView};
 use crate::time::Timestamp;
 use crate::uplink::{UplinkReport, UplinkState};
 
@@ -61,16 +61,19 @@ pub(in crate::cli) fn failed_lamps(view: &View) -> Vec<String> {
     };
     let failed = view.table.situation.failed_lamps.iter();
     failed
-        .map(|failed| {
-            let numbers: Vec<String> = failed.lamps.iter().map(|bit| line_advice::lamp(*bit)).collect();
-            let shows = if failed.wrongly_lit {
-                "is lit and must not be"
-            } else {
-                "stays dark"
-            };
-            format!("FAILED: {what} {}, {}, {shows}", failed.area, numbers.join(", "))
-        })
+        .map(|failed| format!("FAILED: {what} {}", failed_lamp(failed)))
         .collect()
+}
+
+/// "small, bit 0 (output 1), stays dark".
+pub(in crate::cli) fn failed_lamp(failed: &FailedLampLine) -> String {
+    let numbers: Vec<String> = failed.lamps.iter().map(|bit| line_advice::lamp(*bit)).collect();
+    let shows = if failed.wrongly_lit {
+        "is lit and must not be"
+    } else {
+        "stays dark"
+    };
+    format!("{}, {}, {shows}", failed.area, numbers.join(", "))
 }
 
 /// Whether somebody keeps this PC's clock right, and whom to ask why not.
@@ -219,12 +222,22 @@ pub(in crate::cli) fn held(cause: &str, situation: &Situation) -> String {
 }
 
 /// What a lock does, why it stands, and what ends it.
-pub(in crate::cli) fn describe_lock(lock: &LockLine) -> String {
+pub(in crate::cli) fn describe_lock(lock: &LockLine, view: &View) -> String {
+    let situation = &view.table.situation;
     let does = match lock.kind.as_str() {
         "freeze" => "frozen: no entry, bell or settlement is taken",
         _ => "this round may finish, the next does not start",
     };
+    let voids = situation.possible.iter().any(|act| act.command == "round void");
+    let voids = match voids && view.table.state.round_id != 0 {
+        true => OR_VOIDS,
+        false => "",
+    };
     let (why, ends) = match lock.reason.as_str() {
+        "lamp" if situation.failed_lamps.is_empty() => (
+            "a lamp did not show what it should; none is known to fail now",
+            "when that is right: tablegate unlock --procedure TEXT",
+        ),
         "lamp" => ("a lamp does not show what it should", UNLOCK),
         "lamp_board" => ("the lamp board does not show what it should", UNLOCK),
         "tumbler" => ("the tumbler does not work properly", UNLOCK),
@@ -251,14 +264,19 @@ pub(in crate::cli) fn describe_lock(lock: &LockLine) -> String {
         "" => String::new(),
         text => format!(" ({text})"),
     };
+    let ends = match ends {
+        RESUME | APPROVED => format!("{ends}{voids}"),
+        ends => ends.to_owned(),
+    };
     format!("locked, {does}: {why}{details}; {ends}")
 }
 
 const UNLOCK: &str = "rectify it, then: tablegate unlock --procedure TEXT";
 const ACCEPT: &str = "a supervisor accepts it: tablegate accept-device SERIAL";
-const APPROVED: &str =
-    "restore what was approved, or a supervisor lets it go on (tablegate unlock --procedure TEXT) or voids the round";
-const RESUME: &str = "a supervisor lets it go on (tablegate round resume) or voids the round";
+const APPROVED: &str = "restore what was approved, or a supervisor lets it go on (tablegate unlock --procedure TEXT)";
+const RESUME: &str = "a supervisor lets it go on (tablegate round resume)";
+/// Where the table would take a void.
+const OR_VOIDS: &str = " or voids the round";
 
 /// Whether they measure is known of every lamp device that answers.
 pub(in crate::cli) fn are_lamps_away(view: &View) -> bool {

@@ -7,8 +7,10 @@ use crate::table::game::{Answer, Family};
 use crate::table::input::LightSeen;
 use crate::table::lamps::{Board, bits_in, is_lit, picture_of, trimmed};
 use crate::table::operator::refused;
+use crate::table::state::FailedLamp;
 use crate::table::view::{DeviceTestView, TestedLamp};
 use crate::time::Uptime;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A picture that isn't acknowledged within this time was not taken.
@@ -25,6 +27,15 @@ pub(super) struct LampTrial {
     pictures: u32,
     /// Lamps that were lit and were not to be.
     wrong: Vec<Wrong>,
+    /// What is lit while every lamp is to be dark was measured.
+    darkness: Darkness,
+}
+
+/// Whether it is known what burns though nothing lights it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Darkness {
+    Unknown,
+    Measured,
 }
 
 /// One lamp.
@@ -87,6 +98,7 @@ impl LampTrial {
             shown: None,
             pictures: 0,
             wrong: Vec::new(),
+            darkness: Darkness::Unknown,
         }
     }
 
@@ -192,6 +204,9 @@ impl LampTrial {
                 .collect();
             let wrong = |bit| Wrong { bit, with: shown.bit };
             self.wrong.extend(others.into_iter().map(wrong));
+            if shown.bit.is_none() {
+                self.darkness = Darkness::Measured;
+            }
         }
         let Some(bit) = shown.bit else { return };
         let found = match (report.measured, is_lit(&report.lit, bit)) {
@@ -202,6 +217,40 @@ impl LampTrial {
         };
         if let Some(lamp) = self.lamp(bit) {
             lamp.found = found;
+        }
+    }
+
+    /// Places of the board that were known to have failed and that did in this test what they had not done. What a person has reported,
+    /// a person's word ends.
+    pub(super) fn mended(&self, board: &Board, failed: &BTreeMap<String, FailedLamp>) -> Vec<usize> {
+        let works = |place: &usize| {
+            let Some(failed) = failed.get(board.id(*place)) else {
+                return false;
+            };
+            let lamps = board.numbers(board.id(*place));
+            !lamps.is_empty()
+                && lamps.into_iter().all(|bit| match failed.wrongly_lit {
+                    true => self.is_dark_when_it_must_be(bit),
+                    false => self.lights_up(bit, failed),
+                })
+        };
+        (0..board.len()).filter(works).collect()
+    }
+
+    fn is_dark_when_it_must_be(&self, bit: u16) -> bool {
+        self.darkness == Darkness::Measured && !self.wrong.iter().any(|wrong| wrong.bit == bit)
+    }
+
+    fn lights_up(&self, bit: u16, failed: &FailedLamp) -> bool {
+        let Some(lamp) = self.lamps.iter().find(|lamp| lamp.bit == bit) else {
+            return false;
+        };
+        match (lamp.found, lamp.said) {
+            (Found::Lit, None) => !failed.reported,
+            (Found::Lit | Found::Unproven, Some(LightSeen::Works)) => true,
+            (Found::Lit | Found::Unproven, Some(LightSeen::Failed))
+            | (Found::Unproven, None)
+            | (Found::Untried | Found::Waiting | Found::Dark | Found::NotFollowed, _) => false,
         }
     }
 

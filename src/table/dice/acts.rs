@@ -224,15 +224,20 @@ fn void(draft: &mut Draft<'_>, person: &Person, reason: Option<RoundVoidedReason
         );
     match draft.phase() {
         None => return Err(outside_play()),
-        Some(Phase::Ready(_)) if before_the_first_spin => {
-            let source = draft.dealer_at_tumbler();
-            tumbler::start_round(draft, source, false);
-        }
+        // Nobody has started it: the supervisor's word stands for it.
+        Some(Phase::Ready(_)) if before_the_first_spin => tumbler::start_round(draft, Source::person(person), false),
         Some(Phase::Ready(_)) => {
-            return Err(Rejection::command(
-                "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`).",
-                "NZ Div 9 r7.1",
-            ));
+            let text = match draft.game.course() {
+                Course::CoveredTumbler => {
+                    "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`). A tumble \
+                     that failed before a spin was counted is voided with its reason (`tablegate round void --reason \
+                     a_not_activated`, or `a_tumbler_fault`)."
+                }
+                Course::OpenTumbler | Course::DiceCup => {
+                    "No round runs; after settlement nothing is voided: record an incident (`tablegate round incident`)."
+                }
+            };
+            return Err(Rejection::command(text, "NZ Div 9 r7.1"));
         }
         Some(Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_)) => {}
     }

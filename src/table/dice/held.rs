@@ -38,7 +38,7 @@ pub(crate) fn hold_with_entry(draft: &mut Draft<'_>, cause: RoundHeldCause, pres
         closings: draft.closings(),
     };
     draft.record(Source::gateway(), Body::RoundHeld(held));
-    draft.raise(alert::Name::RoundHeld, text(cause));
+    alert::raise_anew(draft, alert::Name::RoundHeld, text(cause));
 }
 
 /// For a person: what happened and what to do.
@@ -240,7 +240,8 @@ pub(crate) fn late_bell(draft: &mut Draft<'_>, rung: Uptime) {
     let same_uncover = seen.early_off.is_none() || seen.off_at == seen.early_off;
     let still_off = seen.cover() == Cover::Off && same_uncover && draft.state.is_online(DeviceKind::Tumbler);
     if !still_off || spun_since(draft) {
-        draft.raise(
+        alert::raise_anew(
+            draft,
             alert::Name::LateBell,
             "A bell that rang in time arrived late, and the cover is on again: the round stays as it is; a supervisor decides, \
              and acknowledges this (tablegate acknowledge late_bell).",
@@ -271,7 +272,8 @@ pub(crate) fn is_of_the_void(draft: &mut Draft<'_>, rung: Option<Uptime>) -> boo
         .zip(rung)
         .is_some_and(|(off_at, rung)| rung <= off_at + tumbler::COVER_OFF);
     if in_time {
-        draft.raise(
+        alert::raise_anew(
+            draft,
             alert::Name::LateBell,
             "A bell that rang in time arrived late, and the next round was spun meanwhile: the round before stays void; whoever placed \
              bets in it is to be told, and this acknowledged (tablegate acknowledge late_bell).",
@@ -291,7 +293,7 @@ pub(crate) fn rang_unheard(draft: &mut Draft<'_>, times: u32, last: Option<Uptim
         "The bell rang {times} times before the terminal's line told of it, and whether once before the cover went off can't be known: the \
          round stays void; a supervisor decides (tablegate round withdraw-void), and acknowledges this (tablegate acknowledge late_bell)."
     );
-    draft.raise(alert::Name::LateBell, text);
+    alert::raise_anew(draft, alert::Name::LateBell, text);
 }
 
 /// The tumbler has moved since the last round ended: nothing of it can be brought back.

@@ -13,6 +13,7 @@ use crate::table::event::{
 use crate::table::input::DeviceKind;
 use crate::table::lamps::Mismatch;
 use crate::table::seen::Flicker;
+use crate::table::state::{Lock, is_kept_of};
 use crate::time::Uptime;
 use std::borrow::Cow;
 use std::time::Duration;
@@ -183,8 +184,10 @@ fn failures(draft: &mut Draft<'_>, entered: Option<&Entered>, mismatches: &[Mism
             false
         }
     };
-    let locked = draft.state.is_locked(reason, TableLockedKind::HoldNext);
-    if undeclared || (!new.is_empty() && !locked) {
+    let is_hold = |lock: &&Lock| (lock.reason, lock.kind) == (reason, TableLockedKind::HoldNext);
+    let known = draft.state.locks.iter().find(is_hold);
+    let tells = known.is_some_and(|lock| is_kept_of(&lock.text, &text));
+    if undeclared || (!new.is_empty() && !tells) {
         lock(draft, reason, &text);
     }
 }

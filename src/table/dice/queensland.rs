@@ -33,6 +33,7 @@ pub(crate) fn cite(body: &Body, tumbler: Tumbler) -> &'static [Citation] {
         Body::EntryRejected(_)
         | Body::ActRefused(_)
         | Body::TestRecorded(_)
+        | Body::TestStarted(_)
         // Opening, lamps, amendments: nothing at hand.
         | Body::OpeningStarted(_)
         | Body::OpeningAbandoned(_)

@@ -114,6 +114,11 @@ const SETTLE: Act = (
 );
 const AMEND: Act = ("round amend", "Amend the result: the wrong numbers were entered.");
 const VOID: Act = ("round void", "Void the round: nobody wins or loses.");
+/// The one void while no round runs.
+const VOID_UNCOUNTED: Act = (
+    "round void",
+    "Void a tumble that failed before a spin was counted, by its reason: --reason a_not_activated or a_tumbler_fault.",
+);
 const RESULT: Act = (
     "round result",
     "Enter the result because the terminal can't; give the reason.",
@@ -133,7 +138,7 @@ const AWAY: Act = (
 fn possible(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
     let mut acts = lawful(look, phase);
     acts.retain(|act| match *act {
-        VOID => look.game.game.void() != Ground::None,
+        VOID | VOID_UNCOUNTED => look.game.game.void() != Ground::None,
         AMEND => look.game.game.amend() != Ground::None,
         _ => true,
     });
@@ -146,7 +151,16 @@ fn lawful(look: &Look<'_>, phase: &Phase) -> Vec<Act> {
         return in_hold(look.game.game.void(), held.cause);
     }
     if look.state.is_frozen() {
-        return vec![("round resume", "Let the frozen table go on."), VOID];
+        let mut acts = vec![("round resume", "Let the frozen table go on.")];
+        acts.extend(match (phase, look.game.course()) {
+            (Phase::Ready(_), Course::CoveredTumbler) => Some(VOID_UNCOUNTED),
+            (Phase::Ready(_), Course::OpenTumbler | Course::DiceCup) => None,
+            (
+                Phase::Tumbling(_) | Phase::Betting(_) | Phase::Closed(_) | Phase::Landed(_) | Phase::Entered(_),
+                Course::CoveredTumbler | Course::OpenTumbler | Course::DiceCup,
+            ) => Some(VOID),
+        });
+        return acts;
     }
     let mut acts = in_order(look, phase);
     if look.game.needed().iter().any(|kind| !look.state.is_online(*kind)) {

@@ -59,6 +59,7 @@ macro_rules! other_facts {
             | Body::EntryRejected(_)
             | Body::ActRefused(_)
             | Body::TestRecorded(_)
+            | Body::TestStarted(_)
             | Body::LayoutLit(_)
             | Body::ResultAmended(_)
             | Body::RoundHeld(_)

@@ -165,6 +165,10 @@ impl Family for TwoUp {
         TumblerWish::default()
     }
 
+    fn lamps_restored(draft: &mut Draft<'_>) {
+        lights::told(draft);
+    }
+
     fn standing(look: &Look<'_>) -> Standing {
         view::standing(look)
     }

@@ -11,7 +11,7 @@ use crate::table::event::{
 };
 use crate::table::game::Play;
 use crate::table::input::{Contact, DeviceKind, Outcome};
-use crate::table::mode::Mode;
+use crate::table::mode::{Below, Mode};
 use crate::table::state::{ContactCount, Envelope, LastVoid, State, contact_in, device_of, rung_at};
 use crate::table::two_up::law::is_lit;
 use crate::table::two_up::phase::{
@@ -390,7 +390,8 @@ pub(crate) fn result_card_required(state: &mut State, required: &ResultCardRequi
 pub(crate) fn lamp_restored(state: &mut State, restored: &LampRestored) {
     let Some(light) = &restored.area else { return };
     state.failed_lamps.remove(&light.id);
-    if let Mode::Open(Play::TwoUp(course)) = &mut state.mode {
+    // A test in Test finds it as well.
+    if let Mode::Open(Play::TwoUp(course)) | Mode::Test(Below::Open(Play::TwoUp(course))) = &mut state.mode {
         course.shown.cards.retain(|card| *card != light.id);
     }
 }

@@ -156,7 +156,7 @@ fn has_failed(draft: &Draft<'_>, light: &str) -> bool {
 }
 
 /// The alert stands while a light is known to fail, and names those that are: it is raised anew when they change.
-fn told(draft: &mut Draft<'_>) {
+pub(crate) fn told(draft: &mut Draft<'_>) {
     if !draft.has_room(2) {
         return;
     }

@@ -1,6 +1,7 @@
 //! Alerts of conditions outside the table: what they tell, and when they go.
 
 use super::*;
+use tablegate::table::alert;
 use tablegate::table::input::Flatness;
 use tablegate::table::view::AlertLine;
 
@@ -196,5 +197,103 @@ fn what_was_over_at_once_stands_until_somebody_acknowledges_it_through_a_restart
         assert_eq!(says(s, "event_set_aside"), None);
         condition(s, Condition::EventSetAside, true);
         assert!(says(s, "event_set_aside").is_some(), "the next one is told again");
+    });
+}
+
+/// Whatever condition stands: its alert tells the newest cause, raised once for each and seen again by whoever has acknowledged another.
+#[test]
+fn an_alert_tells_the_newest_cause_and_is_seen_again_when_that_is_another() {
+    let conditions = [
+        Condition::DiskLow,
+        Condition::DiskFilling,
+        Condition::JournalFailed,
+        Condition::JournalMovedAside,
+        Condition::JournalDamaged,
+        Condition::JournalRolledBack,
+        Condition::JournalSlow,
+        Condition::BrokerRefuses,
+        Condition::BrokerUnreachable,
+        Condition::NobodyListening,
+        Condition::TakenOver,
+        Condition::DeviceOffline,
+        Condition::ClockUnsynchronised,
+        Condition::CertificateExpires,
+        Condition::CertificateRefused,
+    ];
+    // The second differs from the first beyond what the state keeps of a text.
+    let long = "a cause that is told at length ".repeat(8);
+    let causes = [
+        "one cause".to_owned(),
+        long.clone(),
+        format!("{long}and ends otherwise"),
+    ];
+    for which in conditions {
+        play(|s| {
+            let name = alert::Name::of_condition(which).as_str();
+            let tell = |s: &mut Scene, text: &str| {
+                s.feed(Input::Condition {
+                    condition: which,
+                    text: text.into(),
+                    standing: true,
+                });
+            };
+            for (times, text) in causes.iter().enumerate() {
+                s.forget();
+                tell(s, text);
+                s.expect_events(match which {
+                    Condition::DiskLow
+                    | Condition::JournalFailed
+                    | Condition::JournalMovedAside
+                    | Condition::JournalDamaged
+                    | Condition::JournalRolledBack
+                        if times == 0 =>
+                    {
+                        &["TableLocked", "AlertRaised"]
+                    }
+                    _ => &["AlertRaised"],
+                });
+                let alert = shown(s, name).unwrap();
+                assert!(!alert.acknowledged && !alert.over, "{name}: {alert:?}");
+                assert!(
+                    text.starts_with(alert.text.trim_end_matches(" ...")),
+                    "{name}: {alert:?}"
+                );
+                s.forget();
+                tell(s, text);
+                s.expect_no_events();
+                acknowledge(s, name);
+                // What is known and told again stays acknowledged, through a restart as well.
+                if times == 0 {
+                    s.restart();
+                    tell(s, text);
+                    assert!(shown(s, name).is_some_and(|alert| alert.acknowledged), "{name}");
+                }
+            }
+        });
+    }
+}
+
+/// A lamp that fails while the lock for another stands is named by both.
+#[test]
+fn the_alert_of_the_lamps_names_what_fails_now() {
+    play(|s| {
+        s.lamps.dead = vec![oracle::bit("face_1")];
+        s.whole_round(&[1, 3, 6]);
+        s.wait(2000);
+        assert!(says(s, "lamp_failed").unwrap().contains("face_1"));
+        acknowledge(s, "lamp_failed");
+        s.lamps.stuck = vec![oracle::bit("big")];
+        s.lamps.show();
+        let report = s.lamps.report();
+        s.feed(Input::Lamps(report));
+        s.wait(2000);
+        assert!(
+            says(s, "lamp_failed").unwrap().contains("area big"),
+            "{:?}",
+            says(s, "lamp_failed")
+        );
+        assert!(!shown(s, "lamp_failed").unwrap().acknowledged);
+        let locks = s.table.situation().locks;
+        assert!(locks[0].text.contains("area big"), "{locks:?}");
     });
 }

@@ -322,3 +322,112 @@ fn opened_without_questions_records_what_was_seen_and_what_was_vouched() {
         s.reach_betting();
     });
 }
+
+/// Nobody sees a test entry, or keys it, while a device that the game needs is away.
+#[test]
+fn no_word_confirms_a_test_entry_while_a_device_is_away() {
+    for device in [DeviceKind::LayoutLamps, DeviceKind::Terminal, DeviceKind::Tumbler] {
+        play_with(config(), |s| {
+            s.operator(OperatorAct::BeginOpening);
+            s.key_in(&[1, 3, 6]);
+            s.offline(device);
+            let record = |s: &mut Scene, passed| {
+                let text = "looked at".into();
+                s.operator(OperatorAct::RecordTestEntry { passed, text });
+            };
+            record(s, true);
+            s.expect_refused();
+            // That it was not as it must be can be said all the same.
+            record(s, false);
+            s.expect_done();
+            s.online(device);
+            record(s, true);
+            s.expect_done();
+        });
+    }
+}
+
+/// What is measured of a test entry's picture is there to be told, in both directions, and only of lamps that measure.
+#[test]
+fn an_area_that_does_not_follow_a_test_entry_is_told() {
+    let rows: [(&[u16], &[u16], bool, &[(&str, bool)]); 4] = [
+        (&[], &[], true, &[]),
+        (&[0], &[], true, &[("small", false)]),
+        (&[0], &[30], true, &[("small", false), ("pair_1_3", true)]),
+        (&[0], &[30], false, &[]),
+    ];
+    for (dead, stuck, measured, told) in rows {
+        play_with(config(), |s| {
+            s.lamps.dead = dead.to_vec();
+            s.lamps.stuck = stuck.to_vec();
+            s.lamps.measured = measured;
+            s.operator(OperatorAct::BeginOpening);
+            s.key_in(&[1, 1, 2]);
+            s.wait(1000);
+            let differs = s.table.situation().test_differs;
+            let differs: Vec<_> = differs.iter().map(|d| (d.area.as_str(), d.wrongly_lit)).collect();
+            assert_eq!(differs, told);
+        });
+    }
+}
+
+/// Whatever lock stands: who opens is told of it, the event says so, and no round starts.
+#[test]
+fn a_table_that_is_opened_under_a_lock_says_so_and_starts_no_round() {
+    type Open = fn(&mut Scene);
+    let ways: [Open; 2] = [
+        |s| s.operator(OperatorAct::OpenVouched),
+        |s| {
+            s.operator(OperatorAct::BeginOpening);
+            for check in [
+                OpeningCheck::Devices,
+                OpeningCheck::LampWalk,
+                OpeningCheck::TestEntries,
+                OpeningCheck::Tumbler,
+                OpeningCheck::Seal,
+            ] {
+                vouch(s, check);
+            }
+            s.operator(OperatorAct::CompleteOpening);
+        },
+    ];
+    let reasons = (1..).map_while(|number| TableLockedReason::try_from(number).ok());
+    for reason in reasons {
+        for kind in [TableLockedKind::HoldNext, TableLockedKind::Freeze] {
+            for open in ways {
+                play_with(config(), |s| {
+                    s.gateway_says(Body::TableLocked(TableLocked {
+                        reason: reason as i32,
+                        kind: kind as i32,
+                        ..TableLocked::default()
+                    }));
+                    open(s);
+                    let answer = s.answer.clone().unwrap().unwrap();
+                    let says = match kind {
+                        TableLockedKind::Freeze => "it is frozen before this has ended: ",
+                        _ => "no round starts before this has ended: ",
+                    };
+                    assert!(answer.contains(says), "{reason:?}: {answer}");
+                    let opened = s.newest(|body| match body {
+                        Body::TableOpened(opened) => Some(opened.locks().collect::<Vec<_>>()),
+                        _ => None,
+                    });
+                    assert_eq!(opened, [reason]);
+                    s.spin(3);
+                    s.wait(10_000);
+                    s.bell();
+                    let begun = |body: &Body| matches!(body, Body::BetsOpened(_));
+                    assert!(
+                        !s.events.iter().filter_map(|r| r.event.body.as_ref()).any(begun),
+                        "{reason:?}"
+                    );
+                });
+            }
+        }
+    }
+    play(|s| assert_eq!(s.state().locks.len(), 0));
+    play_with(config(), |s| {
+        s.open();
+        assert_eq!(s.answer, Some(Ok("The table is open.".into())));
+    });
+}

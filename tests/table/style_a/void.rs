@@ -1,6 +1,10 @@
 //! Void, "no spin".
 
 use super::*;
+use crate::scene::sic_bo;
+use tablegate::rules::sic_bo::machine::Tumbler;
+use tablegate::rules::tai_sai::Style;
+use tablegate::table::TableConfig;
 
 #[test]
 fn the_no_spin_contact_voids_before_the_uncover() {
@@ -209,11 +213,72 @@ fn a_tumble_that_never_was_is_voided_in_ready() {
             assert_eq!(last, reason);
         }
         s.expect_events(&[
-            "RoundStarted round:1",
-            "RoundVoided A_NOT_ACTIVATED chosen round:1",
-            "RoundStarted round:2",
+            "RoundStarted round:1 by:supervisor",
+            "RoundVoided A_NOT_ACTIVATED chosen round:1 by:supervisor",
+            "RoundStarted round:2 by:supervisor",
             "RoundVoided A_TUMBLER_FAULT chosen round:2",
         ]);
         s.reach_betting();
     });
+}
+
+/// What is said to be possible is what the table takes: at every phase, frozen or not, of every course of the dice.
+#[test]
+fn a_void_is_offered_where_it_is_taken_and_with_a_reason_where_it_needs_one() {
+    type Reach = fn(&mut Scene);
+    let covered: [Reach; 6] = [
+        |_| (),
+        |s| s.spin(1),
+        Scene::reach_betting,
+        Scene::reach_closed,
+        Scene::reach_landed,
+        |s| s.reach_entered(&[1, 2, 3]),
+    ];
+    let others: [Reach; 1] = [|_| ()];
+    let tables: [(TableConfig, &[Reach]); 4] = [
+        (config(), &covered),
+        (config_with(|tai_sai| tai_sai.style = Style::B), &others),
+        (sic_bo(Tumbler::Covered), &others),
+        (sic_bo(Tumbler::Open), &others),
+    ];
+    for (config, phases) in tables {
+        for reach in phases {
+            for frozen in [false, true] {
+                play_with(config.clone(), |s| {
+                    s.open();
+                    reach(s);
+                    if frozen {
+                        s.gateway_says(Body::TableLocked(TableLocked {
+                            reason: TableLockedReason::Digest as i32,
+                            kind: TableLockedKind::Freeze as i32,
+                            ..TableLocked::default()
+                        }));
+                    }
+                    agrees(s);
+                });
+            }
+        }
+    }
+}
+
+#[track_caller]
+fn agrees(s: &Scene) {
+    let takes = |reason| {
+        s.table
+            .attempt(s.uptime(), &supervisor(), &OperatorAct::Void { reason })
+            .is_ok()
+    };
+    let situation = s.table.situation();
+    let offered = situation.possible.iter().find(|act| act.command == "round void");
+    let phase = s.phase();
+    match offered {
+        Some(act) if act.text.contains("--reason") => {
+            assert!(!takes(None), "{phase}: {}", act.text);
+            for reason in [RoundVoidedReason::ANotActivated, RoundVoidedReason::ATumblerFault] {
+                assert!(takes(Some(reason)), "{phase}: {reason:?}");
+            }
+        }
+        Some(act) => assert!(takes(None), "{phase}: {}", act.text),
+        None => assert!(!takes(None), "{phase}: {:?}", situation.possible),
+    }
 }

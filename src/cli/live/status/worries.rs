@@ -52,7 +52,7 @@ pub(super) fn worries(view: &View) -> Vec<Worry> {
         all.push(Worry::standing("held", format!("HELD: {held}")));
     }
     for (at, lock) in situation.locks.iter().enumerate() {
-        let said = words::describe_lock(lock);
+        let said = words::describe_lock(lock, view);
         let said = said.strip_prefix("locked, ").unwrap_or(&said);
         all.push(Worry::standing(
             format!("lock {at} {}", lock.reason),

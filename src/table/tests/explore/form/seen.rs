@@ -81,6 +81,9 @@ impl Formed for Seen {
             opening,
             // None of these worlds tests a device.
             device_test: _,
+            mended: _,
+            // No text decides anything but whether it is told anew.
+            alerts: _,
             owner,
             unfinished,
             latest: _,
@@ -273,7 +276,14 @@ impl Formed for ReadoutSeen {
         wanted.for_ms.form(f);
         in_force.form(f);
         f.byte(u8::from(notice.is_some()));
-        if let Some(Notice { text, until, fresh }) = notice {
+        // That of another mode is gone with it.
+        if let Some(Notice {
+            text,
+            until,
+            fresh,
+            during: _,
+        }) = notice
+        {
             f.text(text);
             f.age(*until, NO_WAIT);
             fresh.form(f);

@@ -20,6 +20,8 @@ impl Formed for State {
             no_spin,
             last_round: _,
             last_void,
+            // None of these worlds tests a device.
+            testing: _,
         } = self;
         mode.form(f);
         for lock in locks {
