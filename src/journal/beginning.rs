@@ -101,10 +101,10 @@ impl Reader {
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "one kind of event is looked for")]
 fn deletion(record: &Record) -> Option<EventsExpired> {
     match Event::decode(&*record.bytes).ok()?.body? {
         Body::EventsExpired(said) => Some(said),
-        #[expect(clippy::wildcard_enum_match_arm, reason = "one kind of event is looked for")]
         _ => None,
     }
 }
