@@ -35,6 +35,7 @@
 //! | [`time`] | the words for time | PURE: reads no clock |
 //! | [`counted`] | counts with their nouns, as people say them | PURE: everything else |
 //! | [`failpoint`] | steps that a crash test may end the process after; nothing without the feature `failpoints` | everything else |
+//! | `causes` | an error with its causes, for a person | everything else |
 //! | [`rules`] | what the law says of each game: wagers, odds, areas, calls, void reasons, the law's machine | PURE: devices, people, time |
 //! | [`table`] | what has happened at this table: `decide`, `apply`, `deadline`, `indicators` | PURE: bytes, files, sockets, clocks |
 //! | [`wire`] | bytes to frames to device messages; the link session without I/O | PURE: what a message means |
@@ -74,6 +75,7 @@
     )
 )]
 
+mod causes;
 pub mod cli;
 pub mod config;
 pub mod control;

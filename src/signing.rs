@@ -168,11 +168,6 @@ impl Keys {
         self.keys.is_empty()
     }
 
-    /// Fingerprints, as given.
-    pub fn key_ids(&self) -> impl Iterator<Item = &str> {
-        self.keys.iter().map(|(key_id, _)| key_id.as_str())
-    }
-
     /// Judges the bytes of an event; `None`: it is no checkpoint.
     ///
     /// That the event `through_seqno` of this chain has the SHA-256 that the checkpoint names is for the caller to see.

@@ -27,6 +27,11 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
         "a step to crash at knows nobody, so that every room may name it",
     ),
     (
+        "causes",
+        &[],
+        "an error is told with its causes in every room alike, so it knows none",
+    ),
+    (
         "rules",
         &[],
         "the law knows no devices, people or time: what joins them to the law belongs in table/",
@@ -58,7 +63,7 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ),
     (
         "uplink",
-        &["journal", "table", "time", "failpoint"],
+        &["journal", "table", "time", "failpoint", "causes"],
         "delivery reads the journal: what decides belongs in table/, what starts it in gateway/",
     ),
     (
@@ -77,6 +82,7 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
             "uplink",
             "time",
             "failpoint",
+            "causes",
             "signing",
         ],
         "the loop knows the rooms below it: sockets belong in control/, pages in display/, files in config/",

@@ -6,13 +6,13 @@ use super::event_json::hex;
 use super::progress::Progress;
 use super::reading::before;
 use super::signatures::{Signatures, Tally, keys_in};
+use crate::causes;
 use crate::counted::counted;
 use crate::journal::{Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
 use serde::Serialize;
-use std::error::Error;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -109,13 +109,10 @@ pub fn unreadable(error: ReadError) -> Failure {
             Status::Failed
         }
     };
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let _ = write!(text, ": {error}");
-        cause = error.source();
+    Failure {
+        status,
+        text: causes::told(&error),
     }
-    Failure { status, text }
 }
 
 /// Runs it.

@@ -85,8 +85,9 @@ enum DiceGameName {
     SicBo,
 }
 
+/// The layouts of tai-sai by their configuration names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum LayoutName {
+pub(super) enum LayoutName {
     /// Standard: 50 areas.
     #[value(name = "appendix-1")]
     Appendix1,

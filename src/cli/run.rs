@@ -2,6 +2,7 @@
 
 use super::daemon::{self, configuration};
 use super::ending::{Failure, Status};
+use crate::causes::told;
 use crate::config::{Config, signing_key};
 use crate::control;
 use crate::display::{self, DisplayConfig, Picture};
@@ -9,7 +10,6 @@ use crate::gateway::{self, Handle, Rooms, Running};
 use crate::journal::OpenError;
 use crate::metrics::{self, MetricsConfig};
 use clap::{Args, ValueEnum};
-use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -189,16 +189,4 @@ fn refused(error: OpenError) -> Failure {
         status,
         text: told(&error),
     }
-}
-
-/// An error with its causes.
-fn told(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(": ");
-        text.push_str(&deeper.to_string());
-        cause = deeper.source();
-    }
-    text
 }

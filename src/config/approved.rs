@@ -2,9 +2,9 @@
 //!
 //! It is read at the start of the daemon only. A file that is there and can't be used approves nothing; it is never taken for absent.
 
-use super::lamp_map::line_of;
 use super::names::nearest_of;
 use super::problem::{Origin, Problem};
+use super::side_file::SideFile;
 use super::value::{describe, shown};
 use super::{Disk, FileReader};
 use crate::control::hex;
@@ -118,28 +118,12 @@ pub(super) fn read(config: &Path, files: &dyn FileReader) -> (ApprovalFile, Vec<
 /// All that is wrong with it.
 pub fn parse(text: &str, path: &Path) -> Result<Approved, Vec<Problem>> {
     let mut reading = Reading {
-        text,
-        path,
+        file: SideFile { text, path },
         problems: Vec::new(),
     };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in errors.iter().take(PROBLEMS_MAX) {
-        let origin = reading.origin(error.span().map(|span| span.start));
-        reading.problems.push(Problem {
-            key: None,
-            ..Problem::error(
-                origin,
-                "",
-                format!("is no TOML here: {}", error.message()),
-                APPROVE_ANEW,
-            )
-        });
-    }
-    let approved = if errors.is_empty() {
-        reading.all(table.get_ref())
-    } else {
-        None
-    };
+    let table = reading.file.table(APPROVE_ANEW, &mut reading.problems);
+    reading.problems.truncate(PROBLEMS_MAX);
+    let approved = table.and_then(|table| reading.all(table.get_ref()));
     match approved {
         Some(approved) if reading.problems.is_empty() => Ok(approved),
         Some(_) | None => Err(reading.problems),
@@ -150,22 +134,14 @@ pub fn parse(text: &str, path: &Path) -> Result<Approved, Vec<Problem>> {
 const PROBLEMS_MAX: usize = 50;
 
 struct Reading<'a> {
-    text: &'a str,
-    path: &'a Path,
+    file: SideFile<'a>,
     problems: Vec<Problem>,
 }
 
 impl Reading<'_> {
-    fn origin(&self, offset: Option<usize>) -> Origin {
-        Origin::File {
-            path: self.path.to_owned(),
-            line: offset.map(|offset| line_of(self.text, offset)),
-        }
-    }
-
     fn wrong(&mut self, offset: Option<usize>, key: &str, wrong: impl Into<String>, right: &str) {
         if self.problems.len() < PROBLEMS_MAX {
-            let origin = self.origin(offset);
+            let origin = self.file.origin(offset);
             self.problems.push(Problem::error(origin, key, wrong, right));
         }
     }
@@ -185,7 +161,7 @@ impl Reading<'_> {
             config_sha256: config?,
             rules_version: rules?,
             devices,
-            file_sha256: Sha256::digest(self.text).into(),
+            file_sha256: Sha256::digest(self.file.text).into(),
         })
     }
 

@@ -2,12 +2,13 @@
 
 use super::names::nearest_of;
 use super::problem::{Origin, Problem};
+use super::side_file::SideFile;
 use super::value::shown;
 use crate::rules::tai_sai::{Layout, areas};
 use crate::table::GameConfig;
 use std::collections::BTreeMap;
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 /// How many lamps a device can have: `lit` and `failed` of its status fit one frame of the link up to here (92 bytes each).
 pub const LAMPS_MAX: u16 = 736;
@@ -40,29 +41,12 @@ pub fn lamps_needed(map: &[Vec<u16>]) -> u32 {
 /// The map that the text of the file is. What is wrong goes to `problems`, then there is none.
 pub fn read(text: &str, path: &Path, layout: Layout, problems: &mut Vec<Problem>) -> Option<LampMap> {
     let before = problems.len();
-    let file = |offset: Option<usize>| Origin::File {
-        path: path.to_owned(),
-        line: offset.map(|offset| line_of(text, offset)),
-    };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        problems.push(Problem {
-            key: None,
-            ..Problem::error(
-                file(error.span().map(|span| span.start)),
-                "",
-                format!("is no TOML here: {}", error.message()),
-                "area = [bit, ...], a line each",
-            )
-        });
-    }
-    if !errors.is_empty() {
-        return None;
-    }
+    let file = SideFile { text, path };
+    let table = file.table("area = [bit, ...], a line each", problems)?;
     let mut bits_of: BTreeMap<&str, Vec<u16>> = BTreeMap::new();
     let mut area_of: BTreeMap<u16, String> = BTreeMap::new();
     for (name, value) in table.get_ref() {
-        let origin = file(Some(name.span().start));
+        let origin = file.origin(Some(name.span().start));
         let Some(area) = areas(layout).iter().find(|area| *area == name.get_ref()) else {
             problems.push(unknown_area(origin, name.get_ref(), layout));
             continue;
@@ -92,7 +76,7 @@ pub fn read(text: &str, path: &Path, layout: Layout, problems: &mut Vec<Problem>
     let written = |area: &&&str| table.get_ref().keys().any(|name| name.get_ref() == **area);
     for area in areas(layout).iter().filter(|area| !written(area)) {
         problems.push(Problem::error(
-            file(None),
+            file.origin(None),
             area,
             "is missing: a winning area must light",
             format!("{area} = [bit, ...], as for every area of {}", layout.name()),
@@ -136,11 +120,6 @@ fn bits(value: &DeValue<'_>) -> Result<Vec<u16>, String> {
         }
     }
     Ok(bits)
-}
-
-pub(super) fn line_of(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().iter().take(offset);
-    before.filter(|byte| **byte == b'\n').count() + 1
 }
 
 #[cfg(test)]

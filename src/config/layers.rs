@@ -3,6 +3,7 @@
 use super::keys::{self, Absent, Key, Play, Presence, SECTIONS, VARIABLES};
 use super::names;
 use super::problem::{Origin, Problem};
+use super::side_file::line_of;
 use super::value::{Value, from_environment, from_toml, shown};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -69,11 +70,6 @@ pub fn read(text: &str, path: &Path, environment: &[(OsString, OsString)], probl
     }
     problems.truncate(PROBLEMS_MAX);
     layers
-}
-
-fn line_of(text: &str, offset: usize) -> usize {
-    let before = text.as_bytes().iter().take(offset);
-    before.filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// What a name is.

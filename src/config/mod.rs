@@ -17,6 +17,7 @@ mod paytable;
 mod places;
 mod ports;
 mod problem;
+mod side_file;
 pub mod signing_key;
 mod template;
 mod value;

@@ -1,16 +1,16 @@
 //! What sic-bo's areas pay: a file that somebody has approved, a line an area, `area = "62:1"`; of a face value
 //! `face_1 = ["1:1", "2:1", "12:1"]`, for one, two and three dice that show it.
 
-use super::lamp_map::line_of;
 use super::names::nearest_of;
 use super::problem::{Origin, Problem};
+use super::side_file::SideFile;
 use super::value::shown;
 use crate::rules::sic_bo::paytable::{Pays, Paytable, PaytableError};
 use crate::rules::sic_bo::{areas, wager};
 use crate::rules::tai_sai::Wager;
 use crate::rules::wager::Odds;
 use std::path::Path;
-use toml::de::{DeTable, DeValue};
+use toml::de::DeValue;
 
 /// The largest number on either side of the colon. No casino pays a hundredth of it, and stakes times it don't overflow.
 const MOST: u32 = 100_000;
@@ -18,28 +18,11 @@ const MOST: u32 = 100_000;
 /// The table that the text of the file is. What is wrong goes to `problems`, then there is none.
 pub fn read(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Option<Paytable> {
     let before = problems.len();
-    let file = |offset: Option<usize>| Origin::File {
-        path: path.to_owned(),
-        line: offset.map(|offset| line_of(text, offset)),
-    };
-    let (table, errors) = DeTable::parse_recoverable(text);
-    for error in &errors {
-        problems.push(Problem {
-            key: None,
-            ..Problem::error(
-                file(error.span().map(|span| span.start)),
-                "",
-                format!("is no TOML here: {}", error.message()),
-                "area = \"pays:per\", a line each",
-            )
-        });
-    }
-    if !errors.is_empty() {
-        return None;
-    }
+    let file = SideFile { text, path };
+    let table = file.table("area = \"pays:per\", a line each", problems)?;
     let mut entries: Vec<(&str, Pays)> = Vec::new();
     for (name, value) in table.get_ref() {
-        let origin = file(Some(name.span().start));
+        let origin = file.origin(Some(name.span().start));
         let Some((id, kind)) = wager(name.get_ref()) else {
             problems.push(unknown_area(origin, name.get_ref()));
             continue;
@@ -52,7 +35,7 @@ pub fn read(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Option<Payt
     let written = |area: &&&str| table.get_ref().keys().any(|name| name.get_ref() == **area);
     for area in areas().iter().filter(|area| !written(area)) {
         problems.push(Problem::error(
-            file(None),
+            file.origin(None),
             area,
             "is missing: every area pays something",
             format!(
@@ -67,7 +50,7 @@ pub fn read(text: &str, path: &Path, problems: &mut Vec<Problem>) -> Option<Payt
     match Paytable::new(entries) {
         Ok(paytable) => Some(paytable),
         Err(wrong) => {
-            problems.push(of_the_rules(file(None), &wrong));
+            problems.push(of_the_rules(file.origin(None), &wrong));
             None
         }
     }
@@ -89,9 +72,13 @@ fn unknown_area(origin: Origin, name: &str) -> Problem {
     Problem::error(origin, name, "is no area of sic-bo", right)
 }
 
-fn example(kind: Wager) -> &'static str {
+/// How what an area pays is written: an example, and what it says.
+fn form(kind: Wager) -> (&'static str, &'static str) {
     match kind {
-        Wager::Face(_) => "[\"1:1\", \"2:1\", \"3:1\"]",
+        Wager::Face(_) => (
+            "[\"1:1\", \"2:1\", \"3:1\"]",
+            "three of these, for one, two and three dice that show it",
+        ),
         Wager::Small
         | Wager::Big
         | Wager::Triple(_)
@@ -102,26 +89,17 @@ fn example(kind: Wager) -> &'static str {
         | Wager::Trio(_)
         | Wager::Four(_)
         | Wager::Odd
-        | Wager::Even => "\"8:1\"",
+        | Wager::Even => ("\"8:1\"", "what it pays, a colon, for how much"),
     }
 }
 
+fn example(kind: Wager) -> &'static str {
+    form(kind).0
+}
+
 fn right(kind: Wager) -> String {
-    let what = match kind {
-        Wager::Face(_) => "three of these, for one, two and three dice that show it",
-        Wager::Small
-        | Wager::Big
-        | Wager::Triple(_)
-        | Wager::Double(_)
-        | Wager::AnyTriple
-        | Wager::Total(_)
-        | Wager::Pair(..)
-        | Wager::Trio(_)
-        | Wager::Four(_)
-        | Wager::Odd
-        | Wager::Even => "what it pays, a colon, for how much",
-    };
-    format!("{} ({what}; whole numbers from 1 to {MOST})", example(kind))
+    let (example, what) = form(kind);
+    format!("{example} ({what}; whole numbers from 1 to {MOST})")
 }
 
 fn pays(kind: Wager, value: &DeValue<'_>) -> Result<Pays, String> {

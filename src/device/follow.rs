@@ -170,16 +170,7 @@ impl Follower {
 
     /// A whole status makes the device known; `None` for any other body.
     fn come_up(&mut self, body: from_device::Body) -> Option<Input> {
-        let status = match body {
-            from_device::Body::Tumbler(status) => Status::Tumbler(status),
-            from_device::Body::Terminal(status) => Status::Terminal(status),
-            from_device::Body::Lamps(status) => Status::Lamps(status),
-            from_device::Body::Key(_)
-            | from_device::Body::Entry(_)
-            | from_device::Body::Contact(_)
-            | from_device::Body::Fault(_)
-            | from_device::Body::Digest(_) => return None,
-        };
+        let status = Status::of(body)?;
         self.standing = Standing::Up;
         let status: DeviceStatus = self.memory.status(status, &|ms| self.relate(ms));
         Some(Input::DeviceUp {

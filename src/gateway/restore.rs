@@ -8,6 +8,7 @@ use super::start::software;
 use super::store::{Events, Found, Fresh, Shelf};
 use super::table_loop::condition_input;
 use super::{GatewayConfig, Said};
+use crate::causes::told;
 use crate::journal::{ReadError, Seqno, decode};
 use crate::rules::RULES_VERSION;
 use crate::signing::Signer;
@@ -18,7 +19,6 @@ use crate::table::input::Condition;
 use crate::table::{GameConfig, Table, TableConfig};
 use crate::time::{Clock, Timestamp};
 use crate::uplink::Undelivered;
-use std::error::Error;
 use std::sync::Arc;
 use tokio::sync::watch;
 
@@ -260,17 +260,5 @@ async fn fail(recorder: &Recorder, shelf: &dyn Shelf, run: &Run, text: String) -
         tracing::error!(error, "the failed self-test could not be recorded");
     }
     shelf.close().await;
-    text
-}
-
-/// An error with its causes, for a person.
-pub(super) fn told(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        text.push_str(": ");
-        text.push_str(&deeper.to_string());
-        cause = deeper.source();
-    }
     text
 }

@@ -1,7 +1,7 @@
 //! The journal as the gateway sees it: a few verbs for the loop, some more for whoever starts and stops it. In tests it is a
 //! journal that fails when told to.
 
-use super::restore::told;
+use crate::causes::told;
 use crate::journal::{Ballast, Carried, Journal, Newest, Opened, ReadError, Reader, Record, Report, Seqno};
 use crate::table::event::{Body, Event, Head, JournalStartedReason, Predecessor};
 use crate::time::Timestamp;

@@ -23,15 +23,7 @@ impl CupDealer {
     /// When something that should happen doesn't, within the dealer's patience.
     pub async fn play(&self, faces: [u8; 3]) -> Result<Played, Stuck> {
         self.no_more_bets().await?;
-        let entered = Instant::now();
-        if let Answer::Refused(code) = self.enter(&faces.map(u32::from)).await? {
-            let after = "after the entry";
-            return Err(Stuck::Refused { code, after });
-        }
-        let lit = self.see_lamps().await?;
-        let entry_to_lamps = entered.elapsed();
-        self.settle(entered).await?;
-        Ok(Played { lit, entry_to_lamps })
+        dealer::enter_and_settle(&self.terminal, &self.lamps, self.pace, faces).await
     }
 
     /// Waits until the readout says nothing against a round, then rings the bell: bets have been open since the last round ended.

@@ -122,16 +122,9 @@ impl Dealer {
     /// When something that should happen doesn't, within the dealer's patience.
     pub async fn play(&self, faces: [u8; 3]) -> Result<Played, Stuck> {
         self.to_the_dice(faces).await?;
-        let entered = Instant::now();
-        if let Answer::Refused(code) = self.enter(&faces.map(u32::from)).await? {
-            let after = "after the entry";
-            return Err(Stuck::Refused { code, after });
-        }
-        let lit = self.see_lamps().await?;
-        let entry_to_lamps = entered.elapsed();
-        self.settle(entered).await?;
+        let played = enter_and_settle(&self.terminal, &self.lamps, self.pace, faces).await?;
         self.tumbler.cover(Cover::On).await;
-        Ok(Played { lit, entry_to_lamps })
+        Ok(played)
     }
 
     /// From the beginning of a round until these dice can be seen and count.
@@ -289,6 +282,27 @@ pub(super) async fn settle(terminal: &Terminal, lamps: &Lamps, pace: Pace, enter
         code: refusal,
         after: "after the settlement press",
     })
+}
+
+/// From the entry of these dice to the settlement.
+///
+/// # Errors
+/// When the entry is refused, lamps stay dark, or the settlement is refused again and again.
+pub(super) async fn enter_and_settle(
+    terminal: &Terminal,
+    lamps: &Lamps,
+    pace: Pace,
+    faces: [u8; 3],
+) -> Result<Played, Stuck> {
+    let entered = Instant::now();
+    if let Answer::Refused(code) = enter(terminal, pace, &faces.map(u32::from)).await? {
+        let after = "after the entry";
+        return Err(Stuck::Refused { code, after });
+    }
+    let lit = see_lamps(lamps, pace).await?;
+    let entry_to_lamps = entered.elapsed();
+    settle(terminal, lamps, pace, entered).await?;
+    Ok(Played { lit, entry_to_lamps })
 }
 
 /// A dealer's entry on any terminal: takes breath, waits until it takes keys, presses these and ENTER, and waits for the answer.

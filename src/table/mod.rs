@@ -6,7 +6,7 @@
 
 pub mod alert;
 mod approval;
-pub mod attempt;
+pub(crate) mod attempt;
 mod checkpoint;
 mod citation;
 mod device_test;
@@ -14,7 +14,7 @@ mod devices;
 mod dice;
 mod draft;
 mod due;
-pub mod durations;
+pub(crate) mod durations;
 mod entry;
 pub mod event;
 mod game;

@@ -207,12 +207,6 @@ impl Window {
         self.cursor
     }
 
-    /// The number of the next event to hand over.
-    #[must_use]
-    pub fn next_event(&self) -> Seqno {
-        self.next_event
-    }
-
     /// Goes on with another journal, behind `cursor`. Only when no event is in flight.
     pub fn turn_to_journal(&mut self, cursor: Seqno) {
         assert_eq!(
@@ -416,7 +410,7 @@ mod tests {
                             0 => Entry::State,
                             1 => Entry::Status,
                             2 => Entry::Response,
-                            _ => Entry::Event(window.next_event()),
+                            _ => Entry::Event(window.next_event),
                         };
                         if window.has_room_for(entry) {
                             window.hand_over(entry);
@@ -424,8 +418,8 @@ mod tests {
                         }
                     }
                     Step::PassOver => if window.has_room() {
-                        done.insert(window.next_event());
-                        window.pass_over(window.next_event());
+                        done.insert(window.next_event);
+                        window.pass_over(window.next_event);
                     },
                     Step::Send => if let Some(entry) = waiting.pop_front() {
                         let pkid = ids.take();
@@ -471,7 +465,7 @@ mod tests {
             for (pkid, _) in on_wire {
                 window.acknowledged(pkid).unwrap();
             }
-            prop_assert_eq!(window.cursor() + 1, window.next_event());
+            prop_assert_eq!(window.cursor() + 1, window.next_event);
             prop_assert_eq!(window.in_flight(), 0);
         }
     }

@@ -192,12 +192,6 @@ impl Desk {
         self.short_bytes -= reply.kept_bytes();
         Some((reply, short))
     }
-
-    /// A short answer waits.
-    #[must_use]
-    pub fn has_short(&self) -> bool {
-        !self.short.is_empty()
-    }
 }
 
 #[cfg(test)]
@@ -262,7 +256,7 @@ mod tests {
         for _ in 0..=MAX_WAITING_REPLAYS {
             assert_eq!(desk.take(read(&topics(), &asked(&replay(1, 0)))), Counted::Answered);
         }
-        assert!(!desk.has_short());
+        assert_eq!(desk.pop_short(), None);
         assert_eq!(desk.take(read(&topics(), &asked(&replay(1, 0)))), Counted::Refused);
         match desk.pop_short() {
             Some((to, Short::Error(error))) => {

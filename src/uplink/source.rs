@@ -2,6 +2,7 @@
 //!
 //! The uplink keeps no queue: what it publishes it reads here, and what was not acknowledged it reads again.
 
+use crate::causes::told;
 use crate::journal::{ReadError, Reader, Record, Seqno};
 use std::path::PathBuf;
 
@@ -81,14 +82,7 @@ pub fn journal_moved_aside(path: PathBuf) -> SourceOpener {
 
 impl From<ReadError> for SourceError {
     fn from(error: ReadError) -> Self {
-        let mut text = error.to_string();
-        let mut cause: Option<&dyn std::error::Error> = std::error::Error::source(&error);
-        while let Some(error) = cause {
-            text.push_str(": ");
-            text.push_str(&error.to_string());
-            cause = error.source();
-        }
-        SourceError { text }
+        SourceError { text: told(&error) }
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is played at a simulated table, as arguments: `--game` and what belongs to each.
 
 use crate::cli::ending::Failure;
+use crate::cli::rules::LayoutName;
 use crate::rules::sic_bo::machine::Tumbler;
 use crate::rules::tai_sai::{Layout, Style};
 use crate::sim::TwoUp;
@@ -17,26 +18,6 @@ pub enum GameName {
     TwoUpDice,
     /// Queensland 1998, part 21.
     TriplePennyTwoUp,
-}
-
-/// The layouts by their configuration names.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum LayoutName {
-    /// 50 areas.
-    #[value(name = "appendix-1")]
-    Appendix1,
-    /// 106 areas.
-    #[value(name = "appendix-2")]
-    Appendix2,
-}
-
-impl From<LayoutName> for Layout {
-    fn from(name: LayoutName) -> Layout {
-        match name {
-            LayoutName::Appendix1 => Layout::Appendix1,
-            LayoutName::Appendix2 => Layout::Appendix2,
-        }
-    }
 }
 
 /// Which game, and which way of it.

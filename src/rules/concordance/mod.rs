@@ -4,9 +4,9 @@
 //! used in 1998), schedules with their own sections (the rule of 1999, amended in 2004). So a citation names its instrument and
 //! its number. [`renumbering`] has the table that joins the first two, [`instruments`] what the others are made of.
 
-pub mod instruments;
+pub(crate) mod instruments;
 mod parse;
-pub mod renumbering;
+pub(crate) mod renumbering;
 
 pub use instruments::Instrument;
 pub use parse::NotACitation;

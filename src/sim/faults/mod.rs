@@ -25,7 +25,7 @@ mod line;
 mod people;
 pub mod plan;
 pub mod planted;
-pub mod shrink;
+pub(crate) mod shrink;
 mod storage;
 pub mod trace;
 mod two_up;

@@ -58,6 +58,23 @@ pub enum Status {
     Lamps(LampStatus),
 }
 
+impl Status {
+    /// The status that this body is; `None` for any other.
+    #[must_use]
+    pub fn of(body: from_device::Body) -> Option<Status> {
+        match body {
+            from_device::Body::Tumbler(status) => Some(Status::Tumbler(status)),
+            from_device::Body::Terminal(status) => Some(Status::Terminal(status)),
+            from_device::Body::Lamps(status) => Some(Status::Lamps(status)),
+            from_device::Body::Key(_)
+            | from_device::Body::Entry(_)
+            | from_device::Body::Contact(_)
+            | from_device::Body::Fault(_)
+            | from_device::Body::Digest(_) => None,
+        }
+    }
+}
+
 impl From<Status> for from_device::Body {
     fn from(status: Status) -> Self {
         match status {

@@ -221,18 +221,9 @@ impl Host {
         let Phase::Session(session) = &mut self.phase else {
             return;
         };
-        let status = match body {
-            from_device::Body::Tumbler(status) => Status::Tumbler(status),
-            from_device::Body::Terminal(status) => Status::Terminal(status),
-            from_device::Body::Lamps(status) => Status::Lamps(status),
-            from_device::Body::Key(_)
-            | from_device::Body::Entry(_)
-            | from_device::Body::Contact(_)
-            | from_device::Body::Fault(_)
-            | from_device::Body::Digest(_) => {
-                self.counters.out_of_place += 1;
-                return;
-            }
+        let Some(status) = Status::of(body) else {
+            self.counters.out_of_place += 1;
+            return;
         };
         let entry = match &status {
             Status::Terminal(terminal) => Some(terminal.entry),
