@@ -421,6 +421,37 @@ fn every_file_says_what_it_is_for() {
     );
 }
 
+/// The files that may declare the module that `path` is: of `a/b.rs` and of `a/b/mod.rs`, those of `a`.
+fn declared_in(path: &str) -> [String; 2] {
+    let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+    let room = module.rsplit_once('/').unwrap().0;
+    match room {
+        "src" => ["src/lib.rs".to_owned(), "src/main.rs".to_owned()],
+        room => [format!("{room}.rs"), format!("{room}/mod.rs")],
+    }
+}
+
+/// A file that no module names is read by people and by no compiler.
+#[test]
+fn every_file_is_a_module() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let named = |path: &str| {
+        let module = path.trim_end_matches(".rs").trim_end_matches("/mod");
+        let declaration = format!("mod {};", module.rsplit_once('/').unwrap().1);
+        declared_in(path)
+            .iter()
+            .filter_map(|parent| fs::read_to_string(root.join(parent)).ok())
+            .any(|text| text.lines().any(|line| line.trim_end().ends_with(&declaration)))
+    };
+    let stray: Vec<String> = house()
+        .into_iter()
+        .map(|source| source.path)
+        .filter(|path| !matches!(path.as_str(), "src/lib.rs" | "src/main.rs") && !named(path))
+        .collect();
+    assert!(stray.is_empty(), "no `mod` declares these: {stray:?}");
+    assert_eq!(declared_in("src/cli/round/mod.rs"), declared_in("src/cli/round.rs"));
+}
+
 /// What a Rust value looks like from inside is for those who write it: `:?` in what people read needs the word why.
 const WHY_QUOTED: &str = "// Quoted: ";
 
