@@ -147,6 +147,18 @@ fn read(file: &Path) -> Pcapng {
     read
 }
 
+/// Bytes of a file that is being written: it has its name when it is whole.
+fn unfinished(file: &Path) -> u64 {
+    let begins = format!(".{}.", file.file_name().unwrap().to_str().unwrap());
+    let entries = std::fs::read_dir(file.parent().unwrap()).unwrap().flatten();
+    let mut found = entries.filter(|entry| entry.file_name().to_str().unwrap().starts_with(&begins));
+    // It may have got its name meanwhile.
+    found
+        .next()
+        .and_then(|entry| entry.metadata().ok())
+        .map_or(0, |found| found.len())
+}
+
 /// Begins to capture, and waits until the daemon has answered.
 async fn begin(scene: &Scene, args: &[&str], file: &Path) -> Child {
     let child = tablegate()
@@ -161,10 +173,11 @@ async fn begin(scene: &Scene, args: &[&str], file: &Path) -> Child {
         .spawn()
         .unwrap();
     let until = Instant::now() + PATIENCE;
-    while std::fs::metadata(file).map_or(0, |found| found.len()) == 0 {
+    while unfinished(file) == 0 {
         assert!(Instant::now() < until, "nothing was written");
         tokio::task::yield_now().await;
     }
+    assert!(!file.exists(), "it is not there in part");
     child
 }
 
@@ -191,6 +204,44 @@ async fn counted(scene: &Scene, device: &str, counter: &str) {
             link["counts"][counter].as_u64().unwrap() > 0
         })
         .await;
+}
+
+/// The lamps' frames are damaged while their link is up, as with a loose cable: one is in memory with its bytes. A link that breaks of it,
+/// whose damaged frames are withheld, is let come up again.
+async fn damage_lamps_in_session(scene: &Scene) {
+    let crc_errors = |view: &serde_json::Value| {
+        let links = view["links"].as_array().unwrap();
+        let lamps = links.iter().find(|link| link["kind"] == "lamps").unwrap();
+        (lamps["state"] == "up", lamps["counts"]["crc_errors"].as_u64().unwrap())
+    };
+    let file = scene.path("damaged-yet.pcapng");
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let up = scene.until("lamps in session", |view| crc_errors(view).0).await;
+        let (_, before) = crc_errors(&up);
+        let flipped = Faults {
+            flipped: 50,
+            ..Faults::default()
+        };
+        scene.dealer.lamps.set_faults(flipped).await;
+        scene.until("a damaged frame", |view| crc_errors(view).1 > before).await;
+        scene.dealer.lamps.set_faults(Faults::default()).await;
+        let args = [
+            "capture",
+            "lamps",
+            "--recent",
+            "--force",
+            "--output",
+            file.to_str().unwrap(),
+        ];
+        scene.command(&args).await.ok();
+        let found = read(&file);
+        let is_there = |packet: &Packet| packet.flags & 1 << 24 != 0 && !packet.bytes.is_empty();
+        if found.packets.iter().any(is_there) {
+            return;
+        }
+        assert!(Instant::now() < until, "no frame was damaged while the link was up");
+    }
 }
 
 /// The messages that devices sent on a line, and that are in the file.
@@ -289,6 +340,7 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     );
     let few = read(&file);
     assert_eq!((few.interfaces.len(), few.packets.len()), (1, 3));
+    full_disk(&scene, &file).await;
     let absent = scene.command(&["capture", "lights", "--output", path, "--force"]).await;
     absent.refused(2, "its devices are tumbler, terminal, lamps");
 
@@ -298,9 +350,7 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
         noise: 40,
         ..Faults::default()
     };
-    scene.dealer.lamps.set_faults(loose).await;
-    counted(&scene, "lamps", "crc_errors").await;
-    scene.dealer.lamps.set_faults(Faults::default()).await;
+    damage_lamps_in_session(&scene).await;
     // A tumbler that tells its dice under the cover, and damages what it says.
     scene.dealer.tumbler.reader(Reader::Cheating).await;
     scene.dealer.tumbler.cover(Cover::On).await;
@@ -324,11 +374,10 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     let recent = read(&recent);
     check(&scene, &recent);
     let of = |line: usize| recent.packets.iter().filter(move |packet| packet.interface == line);
-    let bad: Vec<_> = of(2).filter(|packet| packet.flags & 1 << 24 != 0).collect();
-    assert!(
-        !bad.is_empty() && bad.iter().all(|packet| !packet.bytes.is_empty()),
-        "{bad:?}"
-    );
+    let bad: Vec<&Packet> = of(2).filter(|packet| packet.flags & 1 << 24 != 0).collect();
+    // Those that came while the link was down may have been a tumbler's.
+    let is_told = |packet: &&Packet| packet.bytes.is_empty() == packet.comment.starts_with("withheld: ");
+    assert!(!bad.is_empty() && bad.iter().all(is_told), "{bad:?}");
     let withheld: Vec<_> = of(0)
         .filter(|packet| packet.comment.starts_with("withheld: "))
         .collect();
@@ -382,6 +431,34 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains("the capture ends here"), "{told}");
     assert_eq!(read(&file).interfaces.len(), 3);
+}
+
+/// Where no more can be written the file that was there stays, and nothing of the new one.
+async fn full_disk(scene: &Scene, file: &Path) {
+    let before = std::fs::read(file).unwrap();
+    let output = tokio::process::Command::new("bash")
+        .args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$0\" \"$@\""])
+        .args([
+            env!("CARGO_BIN_EXE_tablegate"),
+            "capture",
+            "--recent",
+            "--force",
+            "--socket",
+        ])
+        .arg(scene.path("t.sock"))
+        .arg("--output")
+        .arg(file)
+        .output()
+        .await
+        .unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(
+        told.contains(&format!("{} can't be written: ", file.display())),
+        "{told}"
+    );
+    assert_eq!(std::fs::read(file).unwrap(), before);
+    assert_eq!(unfinished(file), 0, "what is not whole is gone");
 }
 
 /// A capture in words, and what a fresh table makes of it.
@@ -448,23 +525,69 @@ async fn replayed(scene: &Scene, file: &Path, recent: &Pcapng) {
     // Damage is told with the packet's number, wherever it is.
     let whole = std::fs::read(file).unwrap();
     let damaged = scene.path("damaged.pcapng");
+    let header = u32_at(&whole, 4) as usize;
+    // Where a block begins, somewhere in the middle.
+    let mut middle = 0;
+    while middle < whole.len() / 2 {
+        middle += u32_at(&whole, middle + 4) as usize;
+    }
+    // The link type of the second interface, and its name.
+    let second = header + u32_at(&whole, header + 4) as usize;
+    let mut ethernet = whole.clone();
+    ethernet[second + 8] = 1;
+    let mut renamed = whole.clone();
+    let at = renamed.windows(8).position(|bytes| bytes == b"terminal").unwrap();
+    renamed[at..at + 8].copy_from_slice(b"keyboard");
+    // The number that tells the byte order.
+    let mut no_order = whole.clone();
+    no_order[8..12].fill(0x55);
+    let mut classic = vec![0xD4, 0xC3, 0xB2, 0xA1];
+    classic.extend([0; 40]);
     for (bytes, words) in [
-        (whole[..whole.len() / 2].to_vec(), "the file ends within packet"),
-        (whole[..100].to_vec(), "the file ends within packet 1"),
-        ([&whole[..whole.len() / 2 / 4 * 4], &[0xFF; 400]].concat(), "packet"),
+        (whole[..middle + 6].to_vec(), "it ends within packet"),
+        (whole[..header + 40].to_vec(), "it ends within packet 1"),
+        (whole[..100].to_vec(), "it ends within its section header"),
+        (whole[..9].to_vec(), "it ends within its section header"),
+        (no_order, "its section header is damaged"),
+        ([&whole[..middle], &[0xFF; 400]].concat(), "it is damaged at packet"),
+        (
+            ethernet,
+            "of interface 1 (terminal) is none of a table's line: its link type is 1",
+        ),
+        (renamed, "interface 1 (keyboard) is no device of a table"),
+        (classic, "it is a pcap file of the older form"),
         (
             b"no capture at all, but a text that is long enough to be read".to_vec(),
-            "is no pcapng file",
+            "it is no pcapng file",
         ),
-        (Vec::new(), "is no pcapng file"),
+        (Vec::new(), "it is no pcapng file"),
     ] {
         std::fs::write(&damaged, bytes).unwrap();
-        run(&["replay", damaged.to_str().unwrap()]).await.refused(1, words);
+        let ended = run(&["replay", damaged.to_str().unwrap()]).await;
+        let named = format!("{}: ", damaged.display());
+        assert!(ended.err.contains(&named), "the file is named: {}", ended.err);
+        ended.refused(1, words);
     }
-    let nothing = scene.path("nothing.pcapng");
-    run(&["replay", nothing.to_str().unwrap()])
-        .await
-        .refused(1, "can't be read");
+    for (place, words) in [
+        (scene.path("nothing.pcapng"), "it can't be read: No such file"),
+        (scene.directory.path().to_owned(), "it can't be read: Is a directory"),
+    ] {
+        let ended = run(&["replay", place.to_str().unwrap()]).await;
+        assert!(ended.err.contains(&format!("{}: ", place.display())), "{}", ended.err);
+        ended.refused(1, words);
+    }
+    // Two captures in one file: the second section describes its own lines.
+    let twice = scene.path("twice.pcapng");
+    let few = std::fs::read(scene.path("again.pcapng")).unwrap();
+    std::fs::write(&twice, [whole.as_slice(), &few].concat()).unwrap();
+    let told = run(&["replay", twice.to_str().unwrap(), "--all"]).await.ok();
+    let last: Vec<&str> = told.lines().filter(|line| line.starts_with('#')).collect();
+    assert_eq!(last.len(), recent.packets.len() + 3);
+    let of_the_second = last[recent.packets.len()..].iter();
+    assert!(
+        of_the_second.clone().all(|line| line.contains(" terminal ")),
+        "{last:?}"
+    );
 }
 
 /// The dissector, as it is installed.
@@ -568,9 +691,8 @@ async fn tshark_reads_a_capture_with_our_dissector() {
         noise: 40,
         ..Faults::default()
     };
-    scene.dealer.lamps.set_faults(loose).await;
+    damage_lamps_in_session(&scene).await;
     scene.dealer.tumbler.set_faults(loose).await;
-    counted(&scene, "lamps", "crc_errors").await;
     counted(&scene, "tumbler", "crc_errors").await;
     let file = scene.path("recent.pcapng");
     scene

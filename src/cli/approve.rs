@@ -3,6 +3,7 @@
 
 use super::daemon::{block_on, configuration, unexpected, unreachable};
 use super::ending::{self, Failure, print, print_json};
+use super::new_file::{Existing, NewFile, Readers};
 use crate::config::{Config, approved};
 use crate::control::client::Client;
 use crate::control::{Request, name_of};
@@ -13,9 +14,7 @@ use crate::time::Timestamp;
 use clap::Args;
 use serde::Serialize;
 use std::fmt::Write as _;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -102,8 +101,9 @@ pub fn run(approve: &Approve) -> Result<(), Failure> {
     if !approve.yes && !confirmed(&file.path)? {
         return Err(Failure::failed("nothing was written"));
     }
-    write(&file.path, &approved::text(&config.instance, &now))
-        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", file.path.display())))?;
+    // Everybody may read it: the daemon must be able to.
+    let approval = approved::text(&config.instance, &now);
+    NewFile::written(&file.path, Existing::Replaced, Readers::Everybody, approval.as_bytes())?;
     if approve.json {
         return tell(&file.path, true, &now, &differences);
     }
@@ -358,34 +358,6 @@ fn confirmed(path: &Path) -> Result<bool, Failure> {
         &format!("Approve this, and write {}? [y/N] ", path.display()),
         "approve asks whether this is right, and there is no terminal to ask on: say --yes",
     )
-}
-
-/// Writes the whole file or nothing: under another name beside it, onto the disk, and then in its place. Everybody may read it.
-fn write(path: &Path, text: &str) -> io::Result<()> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        Some(_) | None => Path::new("."),
-    };
-    let beside = directory.join(format!(".{name}.{}", std::process::id()));
-    let written = (|| {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(&beside)?;
-        // Whatever the umask of who approves: the daemon must be able to read it.
-        file.set_permissions(std::fs::Permissions::from_mode(0o644))?;
-        file.write_all(text.as_bytes())?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)?;
-        File::open(directory)?.sync_all()
-    })();
-    if written.is_err() {
-        // Whatever is left of it approves nothing.
-        let _gone = std::fs::remove_file(&beside);
-    }
-    written
 }
 
 /// The time by the wall clock, to the second.

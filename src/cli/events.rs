@@ -6,16 +6,16 @@ use super::describe::{self, describe, line};
 use super::ending::{Failure, print, print_json};
 use super::event_json;
 use super::journal::{Source, open, unreadable};
+use super::new_file::{Existing, NewFile, Readers, unwritten};
 use super::progress::Progress;
-use super::reading::{Gaps, PAGE, before};
+use super::reading::{Gaps, PAGE, before, step_over};
 use crate::counted::counted;
 use crate::journal::{Beginning, Reader, Record, Seqno, decode};
 use crate::table::event::{ClockQuality, Event};
 use crate::time::Timestamp;
 use clap::{Args, Subcommand, ValueEnum};
-use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -99,9 +99,12 @@ struct Export {
     /// In which form.
     #[arg(long, value_enum, default_value_t = Format::Json)]
     format: Format,
-    /// Into this file, which must not exist; else to standard output.
+    /// Into this file, which appears when it is whole; else to standard output.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Replace the file if there is one.
+    #[arg(long, requires = "output")]
+    force: bool,
     #[command(flatten)]
     filter: Filter,
     #[command(flatten)]
@@ -236,8 +239,9 @@ pub fn run(command: &EventsCommand) -> Result<(), Failure> {
 }
 
 /// Where output goes, and whether anybody still listens.
-struct Out {
-    to: BufWriter<Box<dyn Write>>,
+enum Out {
+    Standard(BufWriter<io::Stdout>),
+    File(BufWriter<NewFile>, PathBuf),
 }
 
 /// Whether to go on.
@@ -249,18 +253,46 @@ enum Listener {
 
 impl Out {
     fn standard() -> Self {
-        Out {
-            to: BufWriter::new(Box::new(io::stdout())),
-        }
+        Out::Standard(BufWriter::new(io::stdout()))
+    }
+
+    fn file(path: &Path, existing: Existing) -> Result<Self, Failure> {
+        let file = NewFile::begin(path, existing, Readers::Usual)?;
+        Ok(Out::File(BufWriter::new(file), path.to_owned()))
     }
 
     /// Whoever closes the pipe (`| head`) has seen enough: that is no failure.
     fn write(&mut self, bytes: &[u8]) -> Result<Listener, Failure> {
-        heard(self.to.write_all(bytes))
+        match self {
+            Out::Standard(to) => heard(to.write_all(bytes)),
+            Out::File(to, path) => to
+                .write_all(bytes)
+                .map(|()| Listener::Here)
+                .map_err(|error| unwritten(path, &error)),
+        }
     }
 
+    /// What was written so far is there.
     fn flush(&mut self) -> Result<Listener, Failure> {
-        heard(self.to.flush())
+        match self {
+            Out::Standard(to) => heard(to.flush()),
+            Out::File(to, path) => to
+                .flush()
+                .map(|()| Listener::Here)
+                .map_err(|error| unwritten(path, &error)),
+        }
+    }
+
+    /// Everything was written.
+    fn end(mut self) -> Result<(), Failure> {
+        self.flush()?;
+        match self {
+            Out::Standard(_) => Ok(()),
+            Out::File(to, path) => {
+                let file = to.into_inner().map_err(|error| unwritten(&path, error.error()))?;
+                file.keep().map(|_| ())
+            }
+        }
     }
 }
 
@@ -271,20 +303,29 @@ fn heard(result: io::Result<()>) -> Result<Listener, Failure> {
     }
 }
 
-/// Goes through events in order; `each` says whether to go on.
+/// Goes through events in order; `each` says whether to go on. What can't be read is stepped over, and joins the gaps.
 fn walk(
     reader: &mut Reader,
     (from, to): (Seqno, Seqno),
-    mut each: impl FnMut(&Record) -> Result<Listener, Failure>,
+    gaps: &mut Gaps,
+    mut each: impl FnMut(&Record, &Event) -> Result<Listener, Failure>,
 ) -> Result<Seqno, Failure> {
     let mut next = from;
     while next <= to {
-        let page = reader.page(next, to, PAGE).map_err(unreadable)?;
+        let page = match reader.page(next, to, PAGE) {
+            Ok(page) => page,
+            Err(error) => {
+                next = step_over(error, gaps)?;
+                continue;
+            }
+        };
         let Some(last) = page.last() else { break };
         next = last.seqno.saturating_add(1);
         for record in &page {
-            if each(record)? == Listener::Gone {
-                return Ok(record.seqno);
+            match decode(record) {
+                Ok(event) if each(record, &event)? == Listener::Gone => return Ok(record.seqno),
+                Ok(_) => {}
+                Err(error) => gaps.add_unknown(record.seqno, &error),
             }
         }
     }
@@ -303,21 +344,21 @@ fn run_list(list: &List) -> Result<(), Failure> {
     let newest = reader.head().map_err(unreadable)?.seqno;
     let known = Known::of(&mut reader)?;
     let mut rounds = Rounds::asked(list.filter.round);
-    walk(&mut reader, list.filter.numbers(), |record| {
+    let mut gaps = Gaps::default();
+    walk(&mut reader, list.filter.numbers(), &mut gaps, |record, event| {
         progress.events(record.seqno, newest);
-        let event = decoded(record)?;
-        rounds.note(&event);
-        if !list.filter.takes(&event) {
+        rounds.note(event);
+        if !list.filter.takes(event) {
             return Ok(Listener::Here);
         }
         left -= 1;
-        let heard = out.write(&printed(record, &event, list.json)?)?;
+        let heard = out.write(&printed(record, event, list.json)?)?;
         Ok(if left == 0 { Listener::Gone } else { heard })
     })?;
-    out.flush()?;
+    out.end()?;
     drop(progress);
     rounds.have_it(&known)?;
-    known.reaches(&list.filter)
+    known.reaches(&list.filter, gaps)
 }
 
 fn run_tail(tail: &Tail) -> Result<(), Failure> {
@@ -329,16 +370,20 @@ fn run_tail(tail: &Tail) -> Result<(), Failure> {
     let (known, first) = (Known::of(&mut reader)?, next);
     loop {
         let mut gone = Listener::Here;
-        next = walk(&mut reader, (next, Seqno::MAX), |record| {
-            gone = out.write(&printed(record, &decoded(record)?, tail.json)?)?;
+        let mut gaps = Gaps::default();
+        next = walk(&mut reader, (next, Seqno::MAX), &mut gaps, |record, event| {
+            gone = out.write(&printed(record, event, tail.json)?)?;
             Ok(gone)
         })?;
         if gone == Listener::Gone || out.flush()? == Listener::Gone {
             return Ok(());
         }
         if !tail.follow {
-            return known.reaches_back_to(first, None);
+            return known.reaches_back_to(first, None, gaps);
         }
+        gaps.sentences()
+            .iter()
+            .for_each(|gap| eprintln!("not among these: {gap}"));
         std::thread::sleep(LOOK_EVERY);
         if reader.is_replaced() && path.exists() {
             eprintln!("the journal was moved aside and a new one begun: going on with that");
@@ -400,13 +445,8 @@ fn run_export(export: &Export) -> Result<(), Failure> {
             ));
         }
         None => Out::standard(),
-        Some(path) => {
-            let file =
-                File::create_new(path).map_err(|error| Failure::failed(format!("{}: {error}", path.display())))?;
-            Out {
-                to: BufWriter::new(Box::new(file)),
-            }
-        }
+        Some(path) if export.force => Out::file(path, Existing::Replaced)?,
+        Some(path) => Out::file(path, Existing::Kept)?,
     };
     if export.format == Format::Csv {
         out.write(CSV_HEADER.as_bytes())?;
@@ -419,30 +459,30 @@ fn run_export(export: &Export) -> Result<(), Failure> {
     let known = Known::of(&mut reader)?;
     let mut rounds = Rounds::asked(export.filter.round);
     let mut written = 0_u64;
-    walk(&mut reader, export.filter.numbers(), |record| {
+    let mut gaps = Gaps::default();
+    walk(&mut reader, export.filter.numbers(), &mut gaps, |record, event| {
         progress.events(record.seqno, newest);
-        let event = decoded(record)?;
-        rounds.note(&event);
-        if !export.filter.takes(&event) {
+        rounds.note(event);
+        if !export.filter.takes(event) {
             return Ok(Listener::Here);
         }
         written += 1;
         match export.format {
-            Format::Json => out.write(&printed(record, &event, true)?),
-            Format::Csv => out.write(csv(record, &event)?.as_bytes()),
+            Format::Json => out.write(&printed(record, event, true)?),
+            Format::Csv => out.write(csv(record, event)?.as_bytes()),
             Format::Raw => {
                 out.write(&varint(record.bytes.len()))?;
                 out.write(&record.bytes)
             }
         }
     })?;
-    out.flush()?;
+    out.end()?;
     drop(progress);
     if let Some(path) = &export.output {
         eprintln!("{} in {}", counted(written, "event"), path.display());
     }
     rounds.have_it(&known)?;
-    known.reaches(&export.filter)
+    known.reaches(&export.filter, gaps)
 }
 
 /// How far back the journal reaches that is read.
@@ -454,11 +494,11 @@ impl Known {
     }
 
     /// Everything that was asked for is there, or was deleted in its time, which is said; for the end of a command that has printed the rest.
-    fn reaches(&self, asked: &Filter) -> Result<(), Failure> {
-        self.reaches_back_to(asked.numbers().0, asked.from)
+    fn reaches(&self, asked: &Filter, gaps: Gaps) -> Result<(), Failure> {
+        self.reaches_back_to(asked.numbers().0, asked.from, gaps)
     }
 
-    fn reaches_back_to(&self, from: Seqno, asked: Option<Edge>) -> Result<(), Failure> {
+    fn reaches_back_to(&self, from: Seqno, asked: Option<Edge>, others: Gaps) -> Result<(), Failure> {
         if let (Beginning::Expired { .. }, Some(Edge::Number(_))) = (&self.0, asked)
             && from < self.0.oldest()
         {
@@ -466,6 +506,7 @@ impl Known {
         }
         let mut gaps = Gaps::default();
         gaps.add_beginning(&self.0, from);
+        gaps.add_all(others);
         gaps.none()
     }
 

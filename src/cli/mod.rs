@@ -18,6 +18,7 @@ pub(crate) mod line_advice;
 pub mod live;
 mod lock;
 pub mod log;
+pub mod new_file;
 pub mod open;
 pub mod pages;
 pub mod picture;

@@ -1,6 +1,7 @@
 //! What is generated from the command line's own definitions: completions of shells, and manual pages.
 
 use super::ending::{self, Failure};
+use super::new_file::{Existing, NewFile, Readers};
 use clap::{Args, CommandFactory, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -76,12 +77,10 @@ pub fn man(args: &Man) -> Result<(), Failure> {
 }
 
 fn write_all(command: &clap::Command, directory: &Path) -> Result<(), Failure> {
-    let written = |path: &Path, result: std::io::Result<()>| {
-        result.map_err(|error| Failure::failed(format!("{}: {error}", path.display())))
-    };
-    written(directory, std::fs::create_dir_all(directory))?;
+    std::fs::create_dir_all(directory)
+        .map_err(|error| Failure::failed(format!("{} can't be made: {error}", directory.display())))?;
     let path = directory.join(format!("{}.1", title(command)));
-    written(&path, std::fs::write(&path, page(command)?))?;
+    NewFile::written(&path, Existing::Replaced, Readers::Everybody, page(command)?.as_bytes())?;
     for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help") {
         write_all(inner, directory)?;
     }

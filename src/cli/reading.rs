@@ -20,6 +20,11 @@ pub struct Gaps {
 }
 
 impl Gaps {
+    /// An event is there, and means nothing to this program.
+    pub fn add_unknown(&mut self, seqno: Seqno, error: &dyn std::fmt::Display) {
+        self.add(format!("event {seqno} can't be understood ({error})"));
+    }
+
     fn add(&mut self, text: String) {
         if self.told.len() < GAPS_TOLD {
             self.told.push(text);
@@ -112,15 +117,18 @@ pub fn every_event(
         for record in &page {
             match decode(record) {
                 Ok(event) => each(record, &event)?,
-                Err(error) => gaps.add(format!("event {} can't be understood ({error})", record.seqno)),
+                Err(error) => gaps.add_unknown(record.seqno, &error),
             }
         }
     }
     Ok(gaps)
 }
 
-/// Where to go on behind what can't be read.
-fn step_over(error: ReadError, gaps: &mut Gaps) -> Result<Seqno, Failure> {
+/// Where to go on behind what can't be read, which joins the gaps.
+///
+/// # Errors
+/// The journal can't be read at all.
+pub fn step_over(error: ReadError, gaps: &mut Gaps) -> Result<Seqno, Failure> {
     match error {
         ReadError::Event {
             source: BadRecord::Missing { expected, found },

@@ -3,8 +3,7 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde::Serialize;
-use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// A part of the bundle.
@@ -77,7 +76,7 @@ impl Contents {
     ///
     /// # Errors
     /// As the file has them.
-    pub fn seal(&self, file: File, folder: &str, unix_s: u64) -> io::Result<u64> {
+    pub fn seal<W: Write>(&self, file: W, folder: &str, unix_s: u64) -> io::Result<W> {
         let mut archive = tar::Builder::new(GzEncoder::new(file, Compression::default()));
         for part in &self.parts {
             let mut header = tar::Header::new_gnu();
@@ -87,8 +86,6 @@ impl Contents {
             let path = Path::new(folder).join(&part.name);
             archive.append_data(&mut header, path, part.content.as_slice())?;
         }
-        let file = archive.into_inner()?.finish()?;
-        file.sync_all()?;
-        Ok(file.metadata()?.len())
+        archive.into_inner()?.finish()
     }
 }

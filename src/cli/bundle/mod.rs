@@ -5,9 +5,9 @@ mod archive;
 mod parts;
 mod redact;
 
-use super::capture::{Existing, create};
 use super::daemon::{Reach, block_on};
 use super::ending::{Failure, confirmed, print, print_json};
+use super::new_file::{Existing, NewFile, Readers, unwritten};
 use crate::time::Timestamp;
 use archive::Contents;
 use clap::Args;
@@ -33,6 +33,9 @@ pub struct SupportBundle {
     /// Don't ask whether what is listed may be written.
     #[arg(long)]
     yes: bool,
+    /// Replace the file if there is one, once the new one is whole.
+    #[arg(long)]
+    force: bool,
     #[command(flatten)]
     reach: Reach,
     /// Print JSON: what is in it. Needs --yes.
@@ -74,10 +77,12 @@ pub fn run(args: &SupportBundle) -> Result<(), Failure> {
             return print("Nothing was written.\n");
         }
     }
-    let file = create(&path, Existing::Kept)?;
-    let bytes = contents
+    let existing = if args.force { Existing::Replaced } else { Existing::Kept };
+    let file = NewFile::begin(&path, existing, Readers::Owner)?;
+    let file = contents
         .seal(file, &name, unix_s)
-        .map_err(|error| Failure::failed(format!("{} can't be written: {error}", path.display())))?;
+        .map_err(|error| unwritten(&path, &error))?;
+    let bytes = file.keep()?;
     if args.json {
         return print_json(&Said {
             file: &path,

@@ -9,6 +9,7 @@ mod writing;
 
 use super::daemon::{Reach, block_on, unexpected, unreachable};
 use super::ending::{Failure, print_json};
+use super::new_file::{Existing, NewFile, Readers, unwritten};
 use crate::control::Request;
 use crate::control::client::{Client, ClientError};
 use crate::counted::counted;
@@ -16,9 +17,7 @@ use crate::device::{Kind, LinkReport};
 use crate::gateway::{Captured, Since, View};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
@@ -42,7 +41,7 @@ pub struct Capture {
     /// Only these lines; without any, all.
     #[arg(value_name = "DEVICE", value_enum)]
     devices: Vec<Device>,
-    /// The file to write, for its owner alone.
+    /// The file to write, for its owner alone. It appears when the capture ends.
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
     /// What the daemon still has in memory, and nothing after.
@@ -54,7 +53,7 @@ pub struct Capture {
     /// End after so many frames.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     frames: Option<u64>,
-    /// Replace the file if there is one.
+    /// Replace the file if there is one, once the new one is whole.
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -117,16 +116,16 @@ pub fn run(args: &Capture) -> Result<(), Failure> {
         let view = client.ask(&Request::Look {}).await.map_err(unreachable)?;
         let view = view.view().map_err(|other| unexpected(&other))?;
         let links = chosen(args, &view)?;
-        let file = create(&args.output, existing(args))?;
+        let file = NewFile::begin(&args.output, existing(args), Readers::Owner)?;
         let mut writing =
             Writing::begin(BufWriter::new(file), &view, &links).map_err(|error| unwritten(&args.output, &error))?;
         let end = watch(args, &mut client, &links, &mut writing).await?;
         let ended = writing.end().and_then(|(file, tally)| {
             let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()?;
-            Ok(tally)
+            Ok((file, tally))
         });
-        let tally = ended.map_err(|error| unwritten(&args.output, &error))?;
+        let (file, tally) = ended.map_err(|error| unwritten(&args.output, &error))?;
+        file.keep()?;
         Ok((end, tally))
     });
     let (end, tally) = ended?;
@@ -186,53 +185,8 @@ fn chosen(args: &Capture, view: &View) -> Result<Vec<LinkReport>, Failure> {
     Ok(view.links.iter().filter(is_wanted).cloned().collect())
 }
 
-/// A new file that its owner alone may read.
-///
-/// # Errors
-/// There is one, and nobody said that it may go.
-pub fn create(path: &Path, existing: Existing) -> Result<File, Failure> {
-    let failed = |error: io::Error| Failure::failed(format!("{}: {error}", path.display()));
-    if existing == Existing::Replaced {
-        match std::fs::symlink_metadata(path) {
-            Ok(found) if found.is_file() => std::fs::remove_file(path).map_err(failed)?,
-            Ok(_) => {
-                return Err(Failure::failed(format!(
-                    "{} is no ordinary file, and stays as it is: name another file",
-                    path.display()
-                )));
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    let created = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    created.map_err(|error| {
-        if error.kind() == io::ErrorKind::AlreadyExists {
-            Failure::failed(format!(
-                "{} is there already, and nothing was written: name another file, or replace it with --force",
-                path.display()
-            ))
-        } else {
-            failed(error)
-        }
-    })
-}
-
-/// What becomes of a file that is there already.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Existing {
-    /// It stays, and nothing is written.
-    Kept,
-    /// It goes.
-    Replaced,
-}
-
 fn existing(args: &Capture) -> Existing {
     if args.force { Existing::Replaced } else { Existing::Kept }
-}
-
-fn unwritten(path: &Path, error: &io::Error) -> Failure {
-    Failure::failed(format!("{} can't be written: {error}", path.display()))
 }
 
 /// Why a capture ended.
@@ -411,40 +365,5 @@ mod tests {
         ] {
             assert!(duration(written).is_err(), "{written}");
         }
-    }
-
-    #[test]
-    fn a_file_is_its_owners_alone_and_is_replaced_only_when_asked() {
-        use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("a.pcapng");
-        drop(create(&path, Existing::Kept).unwrap());
-        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        std::fs::write(&path, "kept").unwrap();
-        let refused = create(&path, Existing::Kept).unwrap_err();
-        assert!(refused.text.contains("--force"), "{}", refused.text);
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "kept");
-        drop(create(&path, Existing::Replaced).unwrap());
-        assert_eq!(std::fs::read_to_string(&path).unwrap(), "");
-    }
-
-    /// A device, a folder, a link to what is somebody else's: none of them is replaced, whoever asks.
-    #[test]
-    fn only_an_ordinary_file_is_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let target = folder.path().join("target");
-        std::fs::write(&target, "kept").unwrap();
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(&target, &link).unwrap();
-        let pipe = folder.path().join("pipe");
-        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRWXU).unwrap();
-        for path in [link, pipe, folder.path().to_owned()] {
-            for existing in [Existing::Replaced, Existing::Kept] {
-                let refused = create(&path, existing).unwrap_err();
-                assert!(refused.text.contains(&path.display().to_string()), "{}", refused.text);
-                assert!(std::fs::symlink_metadata(&path).is_ok(), "{} stays", path.display());
-            }
-        }
-        assert_eq!(std::fs::read_to_string(&target).unwrap(), "kept");
     }
 }

@@ -7,7 +7,7 @@ use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
 use pcap_parser::{Block, OptionCode, PcapBlockOwned, PcapError, PcapNGOption, PcapNGReader};
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A block at most: a packet of a serial line is far smaller, and Wireshark's own blocks stay below it.
 const MAX_BLOCK: usize = 1 << 20;
@@ -18,31 +18,54 @@ const MAX_LINES: usize = 64;
 /// How a pcapng file begins, whatever its byte order.
 const SECTION: [u8; 4] = [0x0A, 0x0D, 0x0D, 0x0A];
 
-/// Why a capture can't be read further.
+/// Bytes up to the end of the number that tells the byte order: block type, length, that number.
+const BEGINNING: u64 = 12;
+
+/// The older form of captures, in either byte order, with microseconds or nanoseconds.
+const CLASSIC: [[u8; 4]; 4] = [
+    [0xD4, 0xC3, 0xB2, 0xA1],
+    [0xA1, 0xB2, 0xC3, 0xD4],
+    [0x4D, 0x3C, 0xB2, 0xA1],
+    [0xA1, 0xB2, 0x3C, 0x4D],
+];
+
+/// Why a capture can't be read further; whoever tells it names the file.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
-    /// It can't be opened.
-    #[error("{} can't be read", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the system said.
-        #[source]
-        source: std::io::Error,
-    },
+    /// It can't be opened, or a disk fails.
+    #[error("it can't be read")]
+    Io(#[source] std::io::Error),
     /// Another kind of file.
-    #[error("{} is no pcapng file", path.display())]
-    NotPcapng {
-        /// The file.
-        path: PathBuf,
-    },
+    #[error("it is no pcapng file, as tablegate capture and Wireshark write it")]
+    NotPcapng,
+    /// The form before pcapng, which has no lines.
+    #[error("it is a pcap file of the older form, which knows no lines: only pcapng files are read")]
+    Classic,
+    /// It ends before anything.
+    #[error("it ends within its section header: it was cut")]
+    CutHeader,
+    /// It begins with nothing that can be read.
+    #[error("its section header is damaged")]
+    DamagedHeader,
     /// Packets of something else.
-    #[error("packet {packet} is none of a table's line: its link type is {link_type}, and ours is {USER0} (USER0)")]
+    #[error(
+        "packet {packet} of interface {interface} ({name}) is none of a table's line: its link type is {link_type}, and ours is {USER0} (USER0)"
+    )]
     OtherLinkType {
         /// Its number, from 1.
         packet: u64,
+        /// Its interface, from 0, as Wireshark counts them.
+        interface: u32,
+        /// What the file calls that.
+        name: String,
         /// What it is.
         link_type: i32,
+    },
+    /// A packet of a kind that has neither time nor direction.
+    #[error("packet {packet} says neither when it came nor which way it went (a simple packet block)")]
+    Untimed {
+        /// Its number, from 1.
+        packet: u64,
     },
     /// It names a line that was not described.
     #[error("packet {packet} is damaged: it belongs to interface {interface}, which the file doesn't describe")]
@@ -53,20 +76,23 @@ pub enum CaptureError {
         interface: u32,
     },
     /// The bytes are no block.
-    #[error("the file is damaged at packet {packet}: the bytes there are no pcapng block")]
+    #[error("it is damaged at packet {packet}: the bytes there are no pcapng block")]
     Damaged {
         /// The packet that should stand there, from 1.
         packet: u64,
     },
     /// It ends in the middle of something.
-    #[error("the file ends within packet {packet}: it was cut, or the capture was not ended")]
+    #[error("it ends within packet {packet}: it was cut, or the capture was not ended")]
     Cut {
         /// The packet that should stand there, from 1.
         packet: u64,
     },
     /// Too many lines.
-    #[error("the file describes more than {MAX_LINES} interfaces")]
-    TooManyLines,
+    #[error("it describes more than {MAX_LINES} interfaces before packet {packet}")]
+    TooManyLines {
+        /// The packet that would come next, from 1.
+        packet: u64,
+    },
 }
 
 /// A line of the capture.
@@ -106,6 +132,8 @@ pub struct Recording {
     lines: Vec<Line>,
     comment: String,
     packets: u64,
+    /// Sections that began.
+    sections: u64,
 }
 
 impl std::fmt::Debug for Recording {
@@ -120,20 +148,33 @@ impl Recording {
     /// # Errors
     /// It can't be read, or is no pcapng.
     pub fn open(path: &Path) -> Result<Recording, CaptureError> {
-        let unreadable = |source| CaptureError::Io {
-            path: path.to_owned(),
-            source,
-        };
-        let mut file = File::open(path).map_err(unreadable)?;
-        let mut magic = [0; 4];
-        let is_begun = file.read_exact(&mut magic).is_ok() && magic == SECTION;
-        file.rewind().map_err(unreadable)?;
-        Recording::of(Box::new(file)).map_err(|_| {
-            if is_begun {
-                CaptureError::Cut { packet: 1 }
-            } else {
-                CaptureError::NotPcapng { path: path.to_owned() }
-            }
+        let mut file = File::open(path).map_err(CaptureError::Io)?;
+        let mut begin = Vec::new();
+        file.by_ref()
+            .take(BEGINNING)
+            .read_to_end(&mut begin)
+            .map_err(CaptureError::Io)?;
+        let (magic, rest) = begin.split_at(begin.len().min(SECTION.len()));
+        if CLASSIC.iter().any(|classic| magic == classic) {
+            return Err(CaptureError::Classic);
+        }
+        if magic != SECTION {
+            return Err(CaptureError::NotPcapng);
+        }
+        // The library takes any number there for the other order.
+        match rest.get(4..) {
+            Some([0x4D, 0x3C, 0x2B, 0x1A] | [0x1A, 0x2B, 0x3C, 0x4D]) => {}
+            Some([_, _, _, _]) => return Err(CaptureError::DamagedHeader),
+            Some(_) | None => return Err(CaptureError::CutHeader),
+        }
+        file.rewind().map_err(CaptureError::Io)?;
+        Recording::of(Box::new(file)).map_err(|error| match error {
+            PcapError::Eof | PcapError::Incomplete(_) | PcapError::UnexpectedEof => CaptureError::CutHeader,
+            PcapError::BufferTooSmall
+            | PcapError::ReadError
+            | PcapError::HeaderNotRecognized
+            | PcapError::NomError(..)
+            | PcapError::OwnedNomError(..) => CaptureError::DamagedHeader,
         })
     }
 
@@ -143,10 +184,16 @@ impl Recording {
             lines: Vec::new(),
             comment: String::new(),
             packets: 0,
+            sections: 0,
         })
     }
 
-    /// The lines that were described so far.
+    /// Which section of the file is read, from 1: each describes its own lines.
+    pub fn section(&self) -> u64 {
+        self.sections
+    }
+
+    /// The lines of this section that were described so far.
     pub fn lines(&self) -> &[Line] {
         &self.lines
     }
@@ -171,37 +218,57 @@ impl Recording {
                 }
                 Ok((used, PcapBlockOwned::Legacy(_) | PcapBlockOwned::LegacyHeader(_))) => (used, Taken::Other),
                 Err(PcapError::Eof) => return Ok(None),
-                Err(PcapError::Incomplete(_)) if is_filled => return Err(CaptureError::Cut { packet }),
+                Err(PcapError::Incomplete(_)) if is_filled => return Err(self.cut()),
                 Err(PcapError::Incomplete(_)) => {
                     is_filled = true;
                     if self.reader.refill().is_err() {
-                        return Err(CaptureError::Cut { packet });
+                        return Err(self.cut());
                     }
                     continue;
                 }
-                Err(PcapError::UnexpectedEof) => return Err(CaptureError::Cut { packet }),
+                Err(PcapError::UnexpectedEof) => return Err(self.cut()),
                 Err(
                     PcapError::BufferTooSmall
                     | PcapError::ReadError
                     | PcapError::HeaderNotRecognized
                     | PcapError::NomError(..)
                     | PcapError::OwnedNomError(..),
-                ) => return Err(CaptureError::Damaged { packet }),
+                ) => return Err(self.damaged()),
             };
             self.reader.consume(used);
             match found {
                 Taken::Section(comment) => {
                     self.comment = comment;
                     self.lines.clear();
+                    self.sections += 1;
                 }
-                Taken::Line(_) if self.lines.len() >= MAX_LINES => return Err(CaptureError::TooManyLines),
+                Taken::Line(_) if self.lines.len() >= MAX_LINES => return Err(CaptureError::TooManyLines { packet }),
                 Taken::Line(line) => self.lines.push(line),
                 Taken::Packet(raw) => {
                     self.packets = packet;
                     return self.packet(raw).map(Some);
                 }
+                Taken::Untimed => return Err(CaptureError::Untimed { packet }),
                 Taken::Other => {}
             }
+        }
+    }
+
+    fn cut(&self) -> CaptureError {
+        match self.sections {
+            0 => CaptureError::CutHeader,
+            _ => CaptureError::Cut {
+                packet: self.packets + 1,
+            },
+        }
+    }
+
+    fn damaged(&self) -> CaptureError {
+        match self.sections {
+            0 => CaptureError::DamagedHeader,
+            _ => CaptureError::Damaged {
+                packet: self.packets + 1,
+            },
         }
     }
 
@@ -218,6 +285,8 @@ impl Recording {
         if known.link_type != i32::from(USER0) {
             return Err(CaptureError::OtherLinkType {
                 packet: number,
+                interface,
+                name: known.name.clone(),
                 link_type: known.link_type,
             });
         }
@@ -243,6 +312,7 @@ enum Taken {
     Section(String),
     Line(Line),
     Packet(Raw),
+    Untimed,
     Other,
 }
 
@@ -260,7 +330,7 @@ const FLAGS: OptionCode = OptionCode(2);
 
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "of the many blocks of the format three matter here"
+    reason = "of the many blocks of the format four matter here"
 )]
 fn taken(block: &Block<'_>) -> Taken {
     match block {
@@ -283,6 +353,7 @@ fn taken(block: &Block<'_>) -> Taken {
                 comment: text(&packet.options, OptionCode::Comment),
             })
         }
+        Block::SimplePacket(_) => Taken::Untimed,
         _ => Taken::Other,
     }
 }
@@ -357,8 +428,10 @@ mod tests {
             let (packets, error) = read(whole[..cut].to_vec());
             assert!(packets < PACKETS, "{cut}");
             let Some(error) = error else { continue };
-            let expected = format!("the file ends within packet {}", packets + 1);
-            assert!(error.to_string().starts_with(&expected), "{cut}: {error}");
+            let expected = format!("it ends within packet {}", packets + 1);
+            let told = error.to_string();
+            let is_header = packets == 0 && told.starts_with("it ends within its section header");
+            assert!(is_header || told.starts_with(&expected), "{cut}: {error}");
         }
     }
 

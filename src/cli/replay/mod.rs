@@ -104,11 +104,13 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
             .find(|port| port.kind == DeviceKind::Tumbler)
             .map(|port| port.tumbler)
     });
-    let mut recording = Recording::open(&args.file).map_err(|error| Failure::failed(told(&error)))?;
+    let failed = |text: String| Failure::failed(format!("{}: {text}", args.file.display()));
+    let mut recording = Recording::open(&args.file).map_err(|error| failed(told(&error)))?;
     let mut session = Session {
         build: build.unwrap_or_default(),
         config: config.map(|config| config.gateway.game),
         table: None,
+        section: 0,
         lines: Vec::new(),
         began: None,
         now: Uptime::ZERO,
@@ -120,12 +122,10 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
             Ok(Some(packet)) => packet,
             Ok(None) => break,
             Err(error) => {
-                let all = session.sum.packets;
-                return Err(Failure::failed(format!(
-                    "{}: {}; what came before it was read ({})",
-                    args.file.display(),
-                    told(&error),
-                    counted(all, "packet")
+                let before = counted(session.sum.packets, "packet");
+                return Err(failed(format!(
+                    "{}; what came before it was read ({before})",
+                    told(&error)
                 )));
             }
         };
@@ -133,7 +133,7 @@ pub fn run(args: &Replay) -> Result<(), Failure> {
             print(&format!("{}\n\n", recording.comment()))?;
         }
         is_first = false;
-        session.know(recording.lines())?;
+        session.know(recording.section(), recording.lines()).map_err(failed)?;
         let packet = session.take(&packet);
         if args.all || packet.weight == Weight::Shown || !packet.decided.is_empty() {
             show(args, &packet)?;
@@ -172,6 +172,8 @@ struct Session {
     build: TumblerBuild,
     config: Option<crate::table::TableConfig>,
     table: Option<Replayed>,
+    /// The section of the file that `lines` are of.
+    section: u64,
     lines: Vec<(String, Follower)>,
     /// The time of the first packet.
     began: Option<Timestamp>,
@@ -184,18 +186,21 @@ const BEFORE_US: i64 = 1_000_000;
 
 impl Session {
     /// Lines that were described since the last packet.
-    fn know(&mut self, lines: &[Line]) -> Result<(), Failure> {
-        for line in lines.get(self.lines.len()..).unwrap_or_default() {
+    fn know(&mut self, section: u64, lines: &[Line]) -> Result<(), String> {
+        if self.section != section {
+            self.section = section;
+            self.lines.clear();
+        }
+        for (number, line) in lines.iter().enumerate().skip(self.lines.len()) {
             let kind = match line.name.as_str() {
                 "tumbler" => DeviceKind::Tumbler,
                 "terminal" => DeviceKind::Terminal,
                 "lamps" => DeviceKind::LayoutLamps,
                 "lights" => DeviceKind::ResultLights,
                 other => {
-                    // Quoted: a file may hold anything.
-                    return Err(Failure::failed(format!(
-                        "the file's interface \"{other}\" is no device of a table: those are tumbler, terminal, lamps and lights"
-                    )));
+                    return Err(format!(
+                        "its interface {number} ({other}) is no device of a table: those are tumbler, terminal, lamps and lights"
+                    ));
                 }
             };
             let serial = line.comment.strip_prefix("serial ").unwrap_or_default();
