@@ -8,7 +8,7 @@ use crate::table::input::{Cover, DeviceKind};
 use crate::table::lamps::Mismatch;
 use crate::table::mode::{Below, Mode};
 use crate::table::seen::Authority;
-use crate::table::state::{self, State};
+use crate::table::state::{self, State, is_kept_of};
 use crate::table::{opening, operator};
 use crate::time::Uptime;
 use serde::{Deserialize, Serialize};
@@ -194,6 +194,14 @@ pub struct AlertLine {
     /// How often it was raised since somebody acknowledged it.
     #[serde(default)]
     pub times: u32,
+}
+
+impl AlertLine {
+    /// Whether this event raised it: of a long text the table keeps the beginning.
+    #[must_use]
+    pub fn is_told_by(&self, raised: &event::AlertRaised) -> bool {
+        self.alert == raised.alert && is_kept_of(&self.text, &raised.text)
+    }
 }
 
 /// An act that is possible now.

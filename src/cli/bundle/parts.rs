@@ -12,7 +12,8 @@ use crate::device::{self, Places};
 use crate::gateway::{Captured, View};
 use crate::journal::{Reader, decode, file_in};
 use crate::rules::RULES_VERSION;
-use crate::table::event::Event;
+use crate::table::event::{Body, Event};
+use crate::table::view::AlertLine;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::io::Read;
@@ -76,7 +77,10 @@ pub(super) async fn collect(reach: &Reach) -> (String, Contents) {
         Err(why) => contents.lacks("configuration", redactor.text(why)),
     }
     match &view {
-        Ok(view) => put_view(&mut contents, view, &redactor),
+        Ok(view) => {
+            let learned = events.as_ref().map_or(&[][..], |(learned, _)| learned);
+            put_view(&mut contents, view, learned, &redactor);
+        }
         Err(failure) => contents.lacks("status, devices, alerts", redactor.text(&failure.text)),
     }
     put_ports(&mut contents, &redactor);
@@ -288,7 +292,8 @@ fn effective(effective: &Effective, acceptance: Acceptance) -> String {
     text
 }
 
-fn put_view(contents: &mut Contents, view: &View, redactor: &Redactor) {
+fn put_view(contents: &mut Contents, view: &View, learned: &[Event], redactor: &Redactor) {
+    let alerts = alerts(&view.table.situation.alerts, learned);
     let cleaned = serde_json::to_value(view).map(|json| redactor.value(json));
     let view: View = match cleaned.and_then(serde_json::from_value) {
         Ok(view) => view,
@@ -304,27 +309,35 @@ fn put_view(contents: &mut Contents, view: &View, redactor: &Redactor) {
         "each line's identity and statistics",
         redactor.text(&devices::render(&view.links)),
     );
-    let alerts: String = view
-        .table
-        .situation
-        .alerts
-        .iter()
-        .fold(String::new(), |mut text, alert| {
-            let standing = if alert.over { "over" } else { "stands" };
-            let _ = writeln!(
-                text,
-                "{} ({standing}, raised {}): {}",
-                alert.alert,
-                often(alert.times.into()),
-                alert.text
-            );
-            text
-        });
-    contents.add("alerts.txt", "alerts that stand or nobody has acknowledged", alerts);
+    contents.add(
+        "alerts.txt",
+        "alerts that stand or nobody has acknowledged",
+        redactor.text(&alerts),
+    );
     match serde_json::to_vec_pretty(&view) {
         Ok(json) => contents.add("status.json", "the same for programs", json),
         Err(error) => contents.lacks("status.json", error.to_string()),
     }
+}
+
+/// Alerts with whole texts: the table keeps the beginning of a long one, and the journal all of it.
+fn alerts(alerts: &[AlertLine], learned: &[Event]) -> String {
+    let mut text = String::new();
+    for alert in alerts {
+        let raised = learned.iter().rev().find_map(|event| match &event.body {
+            Some(Body::AlertRaised(raised)) if alert.is_told_by(raised) => Some(raised.text.as_str()),
+            Some(_) | None => None,
+        });
+        let standing = if alert.over { "over" } else { "stands" };
+        let _ = writeln!(
+            text,
+            "{} ({standing}, raised {}): {}",
+            alert.alert,
+            often(alert.times.into()),
+            raised.unwrap_or(&alert.text)
+        );
+    }
+    text
 }
 
 fn put_ports(contents: &mut Contents, redactor: &Redactor) {
@@ -446,6 +459,48 @@ async fn log(instance: &str) -> Result<String, String> {
             } else {
                 Ok(said)
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::event::AlertRaised;
+
+    #[test]
+    fn an_alert_is_told_whole_where_the_journal_has_all_of_it() {
+        let whole =
+            "broker a: expires in 12 days; broker b: the certificate's name is another, so the connection is refused";
+        let line = |text: &str| AlertLine {
+            alert: "link_odd".to_owned(),
+            text: text.to_owned(),
+            acknowledged: false,
+            over: false,
+            since_unix_ms: 0,
+            times: 2,
+        };
+        let raised = |alert: &str, text: &str| Event {
+            body: Some(Body::AlertRaised(AlertRaised {
+                alert: alert.to_owned(),
+                text: text.to_owned(),
+            })),
+            ..Event::default()
+        };
+        let journal = [
+            raised("link_odd", "broker a: expires in 13 days"),
+            raised("link_odd", whole),
+            raised("lamp_failed", whole),
+        ];
+        let cut = "broker a: expires in 12 days; broker b: ...";
+        for (kept, journal, told) in [
+            (cut, &journal[..], whole),
+            ("broker c: ...", &journal, "broker c: ..."),
+            (cut, &[], cut),
+            (whole, &journal, whole),
+        ] {
+            let text = alerts(&[line(kept)], journal);
+            assert_eq!(text, format!("link_odd (stands, raised twice): {told}\n"), "{kept}");
         }
     }
 }
