@@ -10,7 +10,7 @@ mod two_up;
 mod words;
 
 pub use tried::{finding, part};
-pub use words::{actor, areas, code, device, device_kind, keys, moment, word};
+pub use words::{actor, areas, code, device, device_kind, keys, moment, output, word};
 
 use crate::counted::counted;
 use crate::table::event::{Body, Event};

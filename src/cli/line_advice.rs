@@ -39,12 +39,6 @@ fn wrong(link: &LinkReport, links: &[LinkReport]) -> Option<String> {
     })
 }
 
-/// A lamp by its number in pictures and lamp maps, and by the output of the board, as those are labelled.
-#[must_use]
-pub fn lamp(bit: u16) -> String {
-    format!("bit {bit} (output {})", u32::from(bit) + 1)
-}
-
 /// How a line spoils what it carries; `None`: it doesn't.
 #[must_use]
 pub fn poor(link: &LinkReport) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Tests of devices in test mode: what was found, for a technician who has to find the lamp or the key.
 
-use super::words::word;
+use super::words::{output, word};
 use crate::gateway::FindingView;
 use crate::table::event::{TestKind, TestRecorded, TestStarted};
 
@@ -86,7 +86,7 @@ fn place(found: &FindingView) -> String {
         area => area,
     };
     match found.number.filter(|_| of_a_lamp) {
-        Some(bit) => format!("{area}, bit {bit} (output {})", bit.saturating_add(1)),
+        Some(bit) => format!("{area}, {}", output(usize::try_from(bit).unwrap_or(usize::MAX))),
         None => part(&found.part),
     }
 }

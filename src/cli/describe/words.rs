@@ -40,6 +40,12 @@ pub fn actor(actor: &Actor) -> String {
     text
 }
 
+/// A lamp by its bit in pictures and lamp maps, and by the output of its board, as those are labelled from 1: "bit 13 (output 14)".
+#[must_use]
+pub fn output(bit: usize) -> String {
+    format!("bit {bit} (output {})", bit.saturating_add(1))
+}
+
 /// "terminal ET-1_0042".
 #[must_use]
 pub fn device(device: &DeviceRef) -> String {

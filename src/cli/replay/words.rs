@@ -1,6 +1,6 @@
 //! What a frame says, for a person.
 
-use crate::cli::describe::{keys, word};
+use crate::cli::describe::{keys, output, word};
 use crate::counted::{counted, often};
 use crate::device::Said;
 use crate::wire::message::{
@@ -168,7 +168,7 @@ fn contact(state: &ContactState) -> String {
     }
 }
 
-/// Lamps by their bits.
+/// Lamps by their bits, and the outputs of the driver that these are.
 fn lamps(bits: &[u8]) -> String {
     let lit: Vec<usize> = bits
         .iter()
@@ -179,13 +179,17 @@ fn lamps(bits: &[u8]) -> String {
                 .map(move |bit| byte * 8 + bit)
         })
         .collect();
+    let listed = |add: usize| {
+        lit.iter()
+            .map(|bit| (bit + add).to_string())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
     match lit.as_slice() {
         [] => "none".to_owned(),
+        [one] => output(*one),
         some if some.len() > LAMPS_NAMED => counted(some.len(), "lamp"),
-        some => {
-            let names: Vec<_> = some.iter().map(usize::to_string).collect();
-            format!("lamp {}", names.join(" "))
-        }
+        _ => format!("bits {} (outputs {})", listed(0), listed(1)),
     }
 }
 

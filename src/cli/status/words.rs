@@ -1,7 +1,6 @@
 //! What a view says of its table, in the trade's words: `status`, its live view and `round show` say the same.
 
-use crate::cli::describe::moment;
-use crate::cli::line_advice;
+use crate::cli::describe::{moment, output};
 use crate::gateway::{ClockSource, SoftwareView, Standing, TableView, View};
 use crate::table::event::ClockQuality;
 use crate::table::view::{FailedLampLine, LockLine, Situation, TwoUpView};
@@ -67,7 +66,7 @@ pub(in crate::cli) fn failed_lamps(view: &View) -> Vec<String> {
 
 /// "small, bit 0 (output 1), stays dark".
 pub(in crate::cli) fn failed_lamp(failed: &FailedLampLine) -> String {
-    let numbers: Vec<String> = failed.lamps.iter().map(|bit| line_advice::lamp(*bit)).collect();
+    let numbers: Vec<String> = failed.lamps.iter().map(|bit| output(usize::from(*bit))).collect();
     let shows = if failed.wrongly_lit {
         "is lit and must not be"
     } else {

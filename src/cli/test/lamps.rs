@@ -170,7 +170,7 @@ async fn which(bench: &mut Bench) -> Result<Asked, Failure> {
 
 /// "total_5, bit 16 (output 17)".
 fn place(lamp: &TestedLamp) -> String {
-    format!("{}, bit {} (output {})", lamp.area, lamp.bit, u32::from(lamp.bit) + 1)
+    format!("{}, {}", lamp.area, describe::output(usize::from(lamp.bit)))
 }
 
 fn tell(bench: &mut Bench, lamp: &TestedLamp) -> Result<(), Failure> {
