@@ -154,6 +154,18 @@ fn a_held_port_is_left_alone_and_its_holder_named() {
         "{}",
         text(&greeted.stdout)
     );
+    // Whoever reads only why it failed is told too, and not that a device is silent that nobody asked.
+    let why = text(&greeted.stderr);
+    assert!(
+        why.contains(&format!("is held by {named}")) && !why.contains("answered"),
+        "{why}"
+    );
+    let (_dead, dead_name) = pty();
+    let both = text(&ports(&["identify", "--yes", "--json"], &[&name, &dead_name]).stderr);
+    assert!(
+        both.contains(&format!("is held by {named}")) && both.contains("no device answered on 1 of 1 port\n"),
+        "{both}"
+    );
     drop(holder.stdin.take());
     holder.wait().unwrap();
     drop(far);

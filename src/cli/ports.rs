@@ -213,17 +213,23 @@ fn greet(args: &Identify) -> Result<(), Failure> {
     if args.json {
         ending::print_json(&greeted)?;
     }
-    let silent = greeted
-        .iter()
-        .filter(|one| !matches!(one.answered, Some(Answered::By { .. })))
-        .count();
-    if silent == 0 {
-        return Ok(());
+    answered_all(&greeted)
+}
+
+/// Every port has a device that answered; else what is wrong with the others, those by name that could not be asked.
+fn answered_all(greeted: &[Greeted]) -> Result<(), Failure> {
+    let mut wrong: Vec<&str> = greeted.iter().filter_map(|one| one.error.as_deref()).collect();
+    let asked = greeted.len() - wrong.len();
+    let is_silent = |one: &&Greeted| one.error.is_none() && !matches!(one.answered, Some(Answered::By { .. }));
+    let silent = greeted.iter().filter(is_silent).count();
+    let told = format!("no device answered on {silent} of {}", counted(asked, "port"));
+    if silent > 0 {
+        wrong.push(&told);
     }
-    Err(Failure::failed(format!(
-        "no device answered on {silent} of {}",
-        counted(greeted.len(), "port")
-    )))
+    match wrong.as_slice() {
+        [] => Ok(()),
+        wrong => Err(Failure::failed(wrong.join("; "))),
+    }
 }
 
 /// Told to the device in the greeting: no table of the house.

@@ -52,9 +52,19 @@ impl Holders {
     }
 }
 
+/// Where the rule is that udev needs: on a PC that has the package, and on one that hasn't.
+macro_rules! rule {
+    () => {
+        "60-tablegate.rules, which the package puts into /usr/lib/udev/rules.d; without the package, copy it from the sources' deploy/ to /etc/udev/rules.d"
+    };
+}
+
 /// What keeps ModemManager away; the package ships this rule.
-const MODEM_MANAGER_HINT: &str =
-    "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away (deploy/60-tablegate.rules)";
+const MODEM_MANAGER_HINT: &str = concat!(
+    "; a udev rule with ENV{ID_MM_DEVICE_IGNORE}=\"1\" keeps ModemManager away (",
+    rule!(),
+    ")"
+);
 
 impl fmt::Display for Holders {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -243,7 +253,11 @@ impl fmt::Display for Access {
                 port.group
             )
         } else {
-            f.write_str(": not even its group may use it; a udev rule gives it to one (deploy/60-tablegate.rules)")
+            f.write_str(concat!(
+                ": not even its group may use it; a udev rule gives it to one (",
+                rule!(),
+                ")"
+            ))
         }
     }
 }
