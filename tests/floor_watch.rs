@@ -13,7 +13,7 @@ use prost::Message;
 use sha2::{Digest, Sha256};
 use std::process::Stdio;
 use tablegate::signing::Signer;
-use tablegate::table::event::{Body, CheckpointRecorded, Event, JournalStarted, TableCheckpoint};
+use tablegate::table::event::{Body, CheckpointRecorded, Event, JournalStarted, Status, TableCheckpoint};
 use tablegate::uplink::exchange::{Publication, Retention, Verdict};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
@@ -157,4 +157,36 @@ async fn a_watcher_with_a_key_finds_what_nobody_signed_and_one_of_no_table_says_
     );
     assert!(silent.child.try_wait().unwrap().is_none(), "it goes on waiting");
     silent.child.kill().await.unwrap();
+}
+
+/// A table that is online and doesn't answer, as when the broker keeps this reader's requests or their answers to itself.
+#[tokio::test]
+#[ignore = "needs mosquitto: tests/all runs it"]
+async fn a_watcher_that_asks_for_everything_and_gets_no_answer_says_what_may_be_wrong() {
+    let broker = Mosquitto::start("");
+    let mut table = Subscriber::new(&broker.url(), "table", &["elsewhere"]).await;
+    let status = Status {
+        connection: 1,
+        online: true,
+        ..Status::default()
+    };
+    let published = table.publish(Publication {
+        topic: "tablegate/v1/harbour/TS-08/status".to_owned(),
+        retained: Retention::Kept,
+        payload: status.encode_to_vec().into(),
+        response_topic: None,
+        correlation: None,
+    });
+    assert!(matches!(published.await, Verdict::Unheard), "the broker keeps it");
+    let mut all = Watcher::start(&broker, "TS-08", &["--all"]).await;
+    let hint = all.says("no answer within 15 s").await;
+    for words in [
+        "is the table online",
+        "floor watch",
+        "--reader is the name of its certificate",
+    ] {
+        assert!(hint.contains(words), "{words:?} is not in {hint}");
+    }
+    assert!(all.child.try_wait().unwrap().is_none(), "it goes on waiting");
+    all.child.kill().await.unwrap();
 }

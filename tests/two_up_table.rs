@@ -237,6 +237,40 @@ async fn a_supervisor_plays_a_game_by_commands_and_reads_it_back() {
         .ok();
     assert!(listed.contains("RESULT CORRECTED from tails to heads"), "{listed}");
     assert_eq!(listed.lines().count(), 1);
+    is_reported(&scene).await;
+}
+
+/// What that table's report says: a game won, an invalid spin that was overruled and so is none, a spin that was corrected, by command.
+async fn is_reported(scene: &Scene) {
+    let report = scene.command(&["report", "--zone", "UTC", "--json"]).await.ok();
+    let told: serde_json::Value = serde_json::from_str(&report).unwrap();
+    assert_eq!(told["game"], "two-up-dice", "{told:#}");
+    let all = &told["all"];
+    let events = scene.events();
+    let spins = bodies(&events)
+        .filter(|body| matches!(body, Body::SpinResulted(_)))
+        .count();
+    for (figure, expected) in [
+        ("rounds", 1),
+        ("voids", 0),
+        ("invalid_spins", 0),
+        ("amendments", 1),
+        ("entries", spins as u64),
+    ] {
+        assert_eq!(all[figure], expected, "{figure}: {told:#}");
+    }
+    assert_eq!(all["rounds_by_end"]["spinner_won"], 1, "{told:#}");
+    assert_eq!(all["amendments_by_source"]["command"], 1, "{told:#}");
+    let page = scene.command(&["report", "--zone", "UTC"]).await.ok();
+    let flat = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    for words in ["two-up-dice", "spinner won 1 ", "amended 1 ", "call to result"] {
+        assert!(flat.contains(words), "{words:?} is not in\n{page}");
+    }
+    // Nothing of tai-sai's play is told of a game that has none of it.
+    for word in ["uncover", "dice", "tumble"] {
+        let is_told = page.replace("two-up-dice", "").contains(word);
+        assert!(!is_told, "{word:?} is in\n{page}");
+    }
 }
 
 #[tokio::test]
