@@ -12,12 +12,10 @@
 
 mod device_support;
 
-use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use device_support::{Bench, Do, Far, Peer, device, key, soon, tumbler, until};
-use nix::fcntl::OFlag;
 use tablegate::device::{LinkState, Wish};
 use tablegate::table::event::DeviceOfflineReason;
 use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
@@ -120,12 +118,7 @@ async fn a_device_that_never_reads_has_its_port_closed_and_opened_anew() {
 #[tokio::test]
 async fn a_port_that_somebody_else_holds_is_told_by_name_and_taken_when_it_is_free() {
     let far = Far::new();
-    let near = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(OFlag::O_NOCTTY.bits())
-        .open(&far.name)
-        .unwrap();
+    let near = far.opened_beside();
     let mut holder = Command::new("cat")
         .stdin(Stdio::from(near))
         .stdout(Stdio::null())

@@ -10,7 +10,6 @@
 mod device_support;
 
 use device_support::{Bench, Far};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,12 +62,7 @@ async fn a_missing_device_is_a_line() {
 #[tokio::test(start_paused = true)]
 async fn a_port_held_by_somebody_else_is_a_line() {
     let far = Far::new();
-    let held = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(nix::fcntl::OFlag::O_NOCTTY.bits())
-        .open(&far.name)
-        .unwrap();
+    let held = far.opened_beside();
     let lock = nix::fcntl::Flock::lock(held, nix::fcntl::FlockArg::LockExclusiveNonblock).unwrap();
     let bench = Bench::with_room(DeviceKind::Terminal, 64, Some(&far));
     let (lines, inputs) = ten_minutes(bench, || ()).await;

@@ -11,11 +11,9 @@
 
 mod device_support;
 
-use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Command, Stdio};
 
 use device_support::{Bench, Do, Far, Peer, device};
-use nix::fcntl::OFlag;
 use tablegate::table::event::DeviceOfflineReason;
 use tablegate::table::input::{DeviceKind, Input};
 use tablegate::wire::message as wire;
@@ -24,12 +22,7 @@ use tablegate::wire::message as wire;
 async fn who_opened_a_port_beside_the_daemon_is_told_by_name() {
     let far = Far::new();
     // Opened before, and handed on: only root may open a port that is in use.
-    let near = std::fs::OpenOptions::new()
-        .read(true)
-        .write(true)
-        .custom_flags(OFlag::O_NOCTTY.bits())
-        .open(&far.name)
-        .unwrap();
+    let near = far.opened_beside();
     let mut bench = Bench::with_room(DeviceKind::Terminal, 64, Some(&far));
     let peer = Peer::start(device(wire::DeviceKind::Terminal), far, bench.clock.clone());
     bench.comes().await;

@@ -18,7 +18,7 @@ use journal_support::*;
 use rand::{RngExt, SeedableRng, rngs::StdRng};
 use std::path::{Path, PathBuf};
 use tablegate::journal::{Journal, Link, OpenError, Options, Owner, Reader, chain, file_in, verify};
-use tablegate::table::event::{self, Body, JournalStartedReason};
+use tablegate::table::event::{self, JournalStartedReason};
 
 const PAGE: usize = 4096;
 
@@ -617,13 +617,7 @@ fn the_proof_follows_predecessors_and_finds_one_that_was_exchanged() {
             let opened = open_with(directory.path(), options).unwrap();
             let mut scribe = Scribe::after(&opened);
             let fresh = opened.fresh.unwrap();
-            let started = scribe.record(Body::JournalStarted(event::JournalStarted {
-                reason: fresh.reason.into(),
-                predecessor: fresh.predecessor,
-                site: "harbour".to_owned(),
-                table: "TS-07".to_owned(),
-                machine: "machine".to_owned(),
-            }));
+            let started = scribe.journal_started(fresh);
             opened.journal.append(vec![started]).await.unwrap();
             fill(&opened.journal, &mut scribe, 9).await;
             opened.journal.close();

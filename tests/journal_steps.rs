@@ -19,7 +19,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use tablegate::failpoint::Point;
 use tablegate::journal::{Begin, Link, Opened, Options, verify};
-use tablegate::table::event::{self, Body, JournalStartedReason};
+use tablegate::table::event::JournalStartedReason;
 use tablegate::time::Timestamp;
 
 /// Set in the child: where it works.
@@ -50,13 +50,7 @@ async fn begin(directory: &Path, begin: Begin, at: Timestamp) -> (Opened, Scribe
     let mut scribe = Scribe::after(&opened);
     scribe.at = at;
     if let Some(fresh) = opened.fresh.take() {
-        let started = scribe.record(Body::JournalStarted(event::JournalStarted {
-            reason: fresh.reason.into(),
-            predecessor: fresh.predecessor,
-            site: "harbour".to_owned(),
-            table: "TS-07".to_owned(),
-            machine: "machine".to_owned(),
-        }));
+        let started = scribe.journal_started(fresh);
         opened.journal.append(vec![started]).await.unwrap();
     }
     println!("\ndurable {} {}", opened.journal_id, scribe.seqno);

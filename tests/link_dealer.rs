@@ -10,27 +10,16 @@
 )]
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tablegate::device::{self, DeviceHandle, PortConfig, TumblerBuild, Wish};
+use tablegate::gateway::SystemClock;
 use tablegate::sim::{
     Dealer, Lamps, LampsSetup, Order, Pace, Setup, Stuck, Terminal, TerminalSetup, Tumbler, TumblerSetup,
 };
 use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{Arrival, Contact, Cover, DeviceKind, Input, Motion};
-use tablegate::time::{Clock, Timestamp, Uptime};
+use tablegate::time::Clock;
 use tokio::sync::mpsc;
-
-struct RealTime(Instant);
-
-impl Clock for RealTime {
-    fn uptime(&self) -> Uptime {
-        Uptime::ZERO + self.0.elapsed()
-    }
-
-    fn wall(&self) -> Timestamp {
-        Timestamp::default()
-    }
-}
 
 /// Opens bets after three spins, closes them at the bell, lights bit 0 at an entry after the uncover, darkens it at the next one.
 struct Table {
@@ -146,7 +135,7 @@ async fn a_dealer_plays_rounds_and_presses_again_when_it_was_too_early() {
     let folder = tempfile::tempdir().unwrap();
     let dealer = dealer(&folder);
     let (sender, inputs) = mpsc::channel(16);
-    let clock: Arc<dyn Clock> = Arc::new(RealTime(Instant::now()));
+    let clock: Arc<dyn Clock> = Arc::new(SystemClock::start());
     let port = |kind, name: &str| {
         let config = PortConfig {
             kind,

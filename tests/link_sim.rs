@@ -11,8 +11,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tablegate::device::{self, DeviceHandle, PortConfig, TumblerBuild, Wish};
+use tablegate::gateway::SystemClock;
 use tablegate::sim::{
     Faults, Garble, Hearing, Lamps, LampsSetup, Reader, Setup, Spun, StuckAt, Terminal, TerminalSetup, Tumbler,
     TumblerSetup,
@@ -20,24 +21,11 @@ use tablegate::sim::{
 use tablegate::table::event::DeviceOfflineReason;
 use tablegate::table::indicators::{LampPicture, Readout, TumblerWish};
 use tablegate::table::input::{Arrival, Contact as Wired, DeviceKind, DeviceStatus, Input, Key};
-use tablegate::time::{Clock, Timestamp, Uptime};
 use tablegate::wire::message::{self, Contact, Cover, Level, Sensing};
 use tokio::sync::mpsc;
 
 /// Everything that should happen does so within this, on a busy machine too.
 const SOON: Duration = Duration::from_secs(20);
-
-struct RealTime(Instant);
-
-impl Clock for RealTime {
-    fn uptime(&self) -> Uptime {
-        Uptime::ZERO + self.0.elapsed()
-    }
-
-    fn wall(&self) -> Timestamp {
-        Timestamp::default()
-    }
-}
 
 /// A gateway's port.
 struct Desk {
@@ -56,7 +44,7 @@ impl Desk {
             lamps_needed: if kind == DeviceKind::LayoutLamps { 50 } else { 0 },
             tumbler: TumblerBuild::Covered,
         };
-        let handle = device::start(config, sender, Arc::new(RealTime(Instant::now())));
+        let handle = device::start(config, sender, Arc::new(SystemClock::start()));
         Desk { handle, inputs }
     }
 

@@ -112,6 +112,16 @@ impl Far {
         }
     }
 
+    /// The port, opened by somebody beside whoever else has it.
+    pub fn opened_beside(&self) -> File {
+        std::fs::OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(OFlag::O_NOCTTY.bits())
+            .open(&self.name)
+            .unwrap()
+    }
+
     pub async fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let mut guard = self.fd.readable().await?;

@@ -6,7 +6,7 @@ pub mod original;
 
 use prost::Message;
 use std::path::Path;
-use tablegate::journal::{Journal, Opened, Options, Owner, Reader, Record, Seqno, chain};
+use tablegate::journal::{Fresh, Journal, Opened, Options, Owner, Reader, Record, Seqno, chain};
 use tablegate::table::event::{self, Body, ClockQuality, Event};
 use tablegate::time::Timestamp;
 
@@ -77,6 +77,17 @@ impl Scribe {
             sha256,
             bytes,
         }
+    }
+
+    /// A new journal says where it comes from, as a gateway writes it.
+    pub fn journal_started(&mut self, fresh: Fresh) -> Record {
+        self.record(Body::JournalStarted(event::JournalStarted {
+            reason: fresh.reason.into(),
+            predecessor: fresh.predecessor,
+            site: "harbour".to_owned(),
+            table: "TS-07".to_owned(),
+            machine: "machine".to_owned(),
+        }))
     }
 
     /// `JournalStarted` first, then facts of play.
