@@ -348,3 +348,145 @@ fn a_closed_pipe_is_no_failure() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!((ended.status.code(), err(&ended).as_str()), (Some(0), ""));
 }
+
+/// Runs the script that is shipped for a floor's certificates, in this folder.
+fn certificates(home: &Path, arguments: &[&str], environment: &[(&str, &str)]) {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/mosquitto/certificates.sh");
+    let made = Command::new("bash")
+        .arg(script)
+        .arg(home)
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{}", err(&made));
+}
+
+#[test]
+#[ignore = "needs openssl: tests/all runs it"]
+fn check_warns_of_certificates_by_key_and_file_and_refuses_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path();
+    certificates(home, &["authority"], &[]);
+    certificates(home, &["client", "good"], &[]);
+    certificates(home, &["client", "soon"], &[("DAYS", "10")]);
+    certificates(
+        home,
+        &["client", "expired"],
+        &[("FROM", "20250101000000Z"), ("TO", "20250201000000Z")],
+    );
+    certificates(
+        home,
+        &["client", "future"],
+        &[("FROM", "20480101000000Z"), ("TO", "20490101000000Z")],
+    );
+    std::fs::write(home.join("empty.pem"), "nothing\n").unwrap();
+    // The authority, the certificate and the key; and what is said, each with its key and file.
+    type Row = (
+        &'static str,
+        &'static str,
+        &'static str,
+        &'static [&'static [&'static str]],
+    );
+    let rows: [Row; 9] = [
+        ("ca.pem", "good.pem", "good.key", &[]),
+        (
+            "ca.pem",
+            "soon.pem",
+            "soon.key",
+            &[&[
+                "mqtt.certificate has a certificate that expires soon, on 20",
+                "CN=soon",
+                "soon.pem",
+            ]],
+        ),
+        (
+            "ca.pem",
+            "expired.pem",
+            "expired.key",
+            &[&[
+                "mqtt.certificate has a certificate that expired on 2025-02-01",
+                "CN=expired",
+                "expired.pem",
+            ]],
+        ),
+        (
+            "ca.pem",
+            "future.pem",
+            "future.key",
+            &[&[
+                "mqtt.certificate has a certificate that is not valid before 2048-01-01",
+                "CN=future",
+            ]],
+        ),
+        (
+            "ca.pem",
+            "good.pem",
+            "soon.key",
+            &[&[
+                "mqtt.key is of no use: the key in",
+                "soon.key does not belong",
+                "CN=good",
+            ]],
+        ),
+        (
+            "expired.pem",
+            "expired.pem",
+            "good.key",
+            &[
+                &["mqtt.ca has a certificate that expired on 2025-02-01", "expired.pem"],
+                &["mqtt.certificate has a certificate that expired on 2025-02-01"],
+                &["mqtt.key is of no use: the key in", "good.key does not belong"],
+            ],
+        ),
+        (
+            "empty.pem",
+            "good.pem",
+            "good.key",
+            &[&["mqtt.ca is of no use:", "empty.pem", "no certificate in it"]],
+        ),
+        (
+            "ca.pem",
+            "good.pem",
+            "empty.pem",
+            &[&["mqtt.key is of no use:", "empty.pem"]],
+        ),
+        (
+            "ca.pem",
+            "nowhere.pem",
+            "good.key",
+            &[&["mqtt.certificate is", "nowhere.pem", "isn't there now"]],
+        ),
+    ];
+    let template = out(&tablegate(&["config", "template", "tai-sai"], &[]));
+    let file = home.join("TS-07.toml");
+    std::fs::write(&file, &template).unwrap();
+    for (ca, certificate, key, expected) in rows {
+        let at = |name: &str| home.join(name).display().to_string();
+        let (ca, certificate, key) = (at(ca), at(certificate), at(key));
+        let environment = [
+            ("TABLEGATE__MQTT__BROKERS", "mqtts://floor-a.example:8883"),
+            ("TABLEGATE__MQTT__CA", ca.as_str()),
+            ("TABLEGATE__MQTT__CERTIFICATE", certificate.as_str()),
+            ("TABLEGATE__MQTT__KEY", key.as_str()),
+        ];
+        let checked = tablegate(&["config", "check", file.to_str().unwrap()], &environment);
+        assert_eq!(status(&checked), 0, "a table plays without a floor: {}", err(&checked));
+        let said = out(&checked);
+        let warnings: Vec<&str> = said
+            .lines()
+            .filter(|line| {
+                ["mqtt.ca ", "mqtt.certificate ", "mqtt.key "]
+                    .iter()
+                    .any(|key| line.contains(key))
+            })
+            .collect();
+        assert_eq!(warnings.len(), expected.len(), "{said}");
+        for (warning, words) in warnings.iter().zip(expected) {
+            assert!(warning.starts_with("warning: "), "{warning}");
+            for word in *words {
+                assert!(warning.contains(word), "{word:?} is not in {warning}");
+            }
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `tablegate config`: what is wrong with a configuration, what holds in the end, and a file to begin with. Needs no daemon.
 
 use super::ending::{Failure, Status, print, print_json};
+use super::live::feed::wall;
 use crate::config::keys::{GAMES, Play};
 use crate::config::{self, Effective, Examined, Problem};
 use crate::counted::counted;
@@ -157,11 +158,13 @@ fn refusal_in_short(file: &Path, examined: &Examined) -> Failure {
     }
 }
 
-/// As the daemon would examine it, and the places that only the daemon uses.
+/// As the daemon would examine it, and the places and certificates that only the daemon uses.
 fn examined_with_places(file: &Path, environment: &config::Variables) -> Examined {
     let mut examined = config::examine(file, environment);
     if let Some(accepted) = &examined.config {
         let doubts = config::doubts_of_places(accepted, &examined.effective);
+        let certificates = config::doubts_of_certificates(accepted, &examined.effective, wall());
+        examined.problems.extend(certificates);
         let is_refused = doubts.iter().any(|doubt| doubt.severity == config::Severity::Error);
         examined.problems.extend(doubts);
         examined.problems.sort_by_key(|problem| problem.severity);

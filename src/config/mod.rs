@@ -6,6 +6,7 @@
 //! isn't known. [`keys`] is the one table of all keys.
 
 pub mod approved;
+mod certificates;
 mod convert;
 mod effective;
 pub mod keys;
@@ -23,6 +24,7 @@ mod template;
 mod value;
 mod written;
 
+pub use certificates::doubts_of as doubts_of_certificates;
 pub use convert::{socket, supervisor_socket};
 pub use effective::{Effective, Entry};
 pub use lamp_map::LAMPS_MAX;

@@ -67,6 +67,10 @@ impl Certificate {
         format!("{}, valid to {}", self.subject, minute(self.not_after))
     }
 
+    pub(super) fn subject(&self) -> &str {
+        &self.subject
+    }
+
     pub(super) fn issuer(&self) -> &str {
         &self.issuer
     }

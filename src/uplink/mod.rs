@@ -11,6 +11,7 @@ mod certificate;
 mod credentials;
 pub mod delivery;
 pub mod desk;
+mod doubts;
 pub mod exchange;
 mod farewell;
 mod flow;
@@ -31,6 +32,7 @@ mod waiting;
 
 pub use address::{BrokerAddress, Transport};
 pub use broker::MqttBrokers;
+pub use doubts::{CertificateDoubt, CertificateFile, doubts};
 pub use exchange::{Brokers, Connected};
 pub use reading::Reads;
 pub use report::{UplinkReport, UplinkState};

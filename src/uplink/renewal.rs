@@ -47,7 +47,7 @@ pub(super) fn read(files: &TlsFiles) -> Result<TlsTexts, ConnectError> {
     })
 }
 
-fn read_pem(path: &Path) -> Result<PemFile, ConnectError> {
+pub(super) fn read_pem(path: &Path) -> Result<PemFile, ConnectError> {
     let unreadable = |source: std::io::Error| ConnectError::Certificate {
         path: path.to_owned(),
         source,

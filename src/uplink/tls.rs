@@ -97,7 +97,7 @@ pub(super) fn kept(texts: &TlsTexts) -> Vec<Kept> {
     all.collect()
 }
 
-fn certificates(file: &PemFile) -> Result<Vec<CertificateDer<'static>>, ConnectError> {
+pub(super) fn certificates(file: &PemFile) -> Result<Vec<CertificateDer<'static>>, ConnectError> {
     let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&file.text).collect();
     let found = found.map_err(|error| pem(file, &error))?;
     if found.is_empty() {

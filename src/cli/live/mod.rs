@@ -7,7 +7,7 @@
 mod daemon;
 pub mod devices;
 mod events;
-mod feed;
+pub(super) mod feed;
 mod input;
 mod look;
 mod screen;
