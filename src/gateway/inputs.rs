@@ -20,7 +20,8 @@ pub(crate) struct Asked {
     pub(super) reply: Option<oneshot::Sender<Result<String, Refusal>>>,
 }
 
-/// Somebody wants a copy of the table, to try on it what would happen.
+/// Somebody wants a copy of the table, to try on it what would happen: what is possible now is found out on that copy, by whoever asked,
+/// and the loop gives it away only while nothing else waits for it. No entry, and no lamp, waits for a menu.
 pub(crate) struct Peek(pub(super) oneshot::Sender<Result<Table, Refusal>>);
 
 impl Peek {
@@ -346,6 +347,29 @@ mod tests {
         assert_eq!(all.inputs.not_past_what_waits(ms(40)), ms(25));
         assert_eq!(next(&mut all, None).await, "idle");
         assert_eq!(next(&mut all, None).await, "input 2", "nothing was taken");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_copy_of_the_table_is_given_away_when_nothing_else_waits() {
+        let mut all = sources();
+        assert_eq!(next(&mut all, None).await, "idle");
+        let (ask, asked) = mpsc::channel(8);
+        all.inputs = all.inputs.with_peeks(asked);
+        for _ in 0..3 {
+            ask.send(Peek(oneshot::channel().0)).await.unwrap();
+        }
+        for connection in 1..=3 {
+            all.devices.send(arrival(30, connection)).await.unwrap();
+        }
+        let mut order = Vec::new();
+        for _ in 0..4 {
+            order.push(next(&mut all, None).await);
+        }
+        assert_eq!(order, ["input 1", "input 2", "input 3", "peek"]);
+        // One that comes between two of them goes before the second.
+        all.devices.send(arrival(40, 4)).await.unwrap();
+        assert_eq!(next(&mut all, None).await, "input 4");
+        assert_eq!(next(&mut all, None).await, "peek");
     }
 
     #[tokio::test(start_paused = true)]
