@@ -12,23 +12,15 @@
 mod daemon_support;
 
 use daemon_support::on_terminal::OnTerminal;
-use daemon_support::{PATIENCE, Scene, run, tablegate};
-use tablegate::sim::Answer;
-use tablegate::table::event::{ActorKind, Body, Event, OpeningCheck, ResultSource, RoundVoidedReason};
+use daemon_support::{NOWHERE, PATIENCE, Scene, bodies, run, tablegate};
+use tablegate::sim::{Answer, StuckAt};
+use tablegate::table::event::{ActorKind, Body, OpeningCheck, ResultSource, RoundVoidedReason, TableLockedReason};
 use tablegate::wire::message::{Contact, Level};
 use tokio::time::Instant;
 
-const NOWHERE: &str = "mqtt://127.0.0.1:9";
-
-fn bodies(events: &[Event]) -> impl Iterator<Item = &Body> {
-    events.iter().filter_map(|event| event.body.as_ref())
-}
-
 #[tokio::test]
 async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
-    let mut scene = Scene::new(NOWHERE);
-    scene.start().await;
-    scene.links_up().await;
+    let mut scene = Scene::closed().await;
     let mut open = OnTerminal::run(&scene, &["open"]);
     open.sees("devices has passed").await;
     open.sees("50 areas lit one by one and read back").await;
@@ -100,9 +92,7 @@ async fn the_opening_checks_are_asked_through_and_recorded_as_what_they_were() {
 
 #[tokio::test]
 async fn an_opening_ends_with_its_terminal_and_the_table_stays_closed() {
-    let mut scene = Scene::new(NOWHERE);
-    scene.start().await;
-    scene.links_up().await;
+    let scene = Scene::closed().await;
     // Quit by an answer.
     let mut open = OnTerminal::run(&scene, &["open"]);
     open.sees("[y/n/q]").await;
@@ -163,6 +153,100 @@ async fn an_opening_ends_with_its_terminal_and_the_table_stays_closed() {
     );
     let without_terminal = scene.act(&["open"]).await;
     without_terminal.refused(2, "--yes");
+}
+
+/// A lock, a device that is away, an area that is measured dark: each is said when it matters, and not at the end.
+#[tokio::test]
+async fn an_opening_says_at_once_what_stands_in_its_way() {
+    let mut scene = Scene::closed().await;
+    scene.act(&["lock", "--reason", "layout torn"]).await.ok();
+    let begun = |scene: &Scene| {
+        let events = scene.events();
+        bodies(&events)
+            .filter(|body| matches!(body, Body::OpeningStarted(_)))
+            .count()
+    };
+    for (answer, ends) in [("n", "nothing was begun"), ("q", "nothing was begun")] {
+        let mut open = OnTerminal::run(&scene, &["open"]);
+        open.sees("layout torn").await;
+        open.sees("Open all the same?").await;
+        open.types(answer);
+        open.sees(ends).await;
+        assert_eq!(open.ends().await, 1);
+    }
+    assert_eq!(begun(&scene), 0);
+    let mut open = OnTerminal::run(&scene, &["open"]);
+    open.sees("Open all the same?").await;
+    open.types("y");
+    open.sees("test entry 1 of 3: press 1 3 6").await;
+    open.sees("[y/n/q]").await;
+    // Away, while the entry is looked at.
+    let dealer = scene.dealer.clone();
+    assert_eq!(dealer.enter(&[1, 3, 6]).await.unwrap(), Answer::Accepted);
+    dealer.lamps.unplug().await;
+    scene
+        .until("lamps away", |view| {
+            let devices = view["devices"].as_array();
+            devices.is_some_and(|all| all.iter().any(|device| device["online"] == false))
+        })
+        .await;
+    open.types("y");
+    open.sees("these devices don't answer:").await;
+    open.sees("lamps at ").await;
+    open.sees("press Enter (q: stop)").await;
+    dealer.lamps.replug().await;
+    scene.links_up().await;
+    open.types("");
+    // The next: an area that is measured dark.
+    open.sees("test entry 2 of 3").await;
+    open.sees("[y/n/q]").await;
+    dealer.lamps.stick(0, StuckAt::Dark).await;
+    open.types("l");
+    open.sees("are lit").await;
+    open.sees("[y/n/q]").await;
+    open.types("y");
+    open.sees("MEASURED OTHERWISE: small, bit 0 (output 1), stays dark")
+        .await;
+    open.types("n");
+    open.sees("What is wrong?").await;
+    open.types("small");
+    open.sees("Mended?").await;
+    dealer.lamps.stick(0, StuckAt::Healthy).await;
+    open.types("a");
+    open.sees("test entry 2 of 3").await;
+    open.sees("[y/n/q]").await;
+    open.types("y");
+    open.sees("test entry 3 of 3").await;
+    open.sees("[y/n/q]").await;
+    open.types("l");
+    open.sees("are lit").await;
+    open.types("y");
+    open.sees("Is the cover on?").await;
+    open.types("y");
+    open.sees("seal").await;
+    open.types("y");
+    open.sees("no round starts before this has ended: the supervisor's lock")
+        .await;
+    assert_eq!(open.ends().await, 0);
+    // Without questions it is said as well, and the event names the lock.
+    scene.act(&["close"]).await.ok();
+    let told = scene.act(&["open", "--yes"]).await.ok();
+    assert!(
+        told.contains("no round starts before this has ended: the supervisor's lock"),
+        "{told}"
+    );
+    let events = scene.events();
+    let opened: Vec<Vec<TableLockedReason>> = bodies(&events)
+        .filter_map(|body| match body {
+            Body::TableOpened(opened) => Some(opened.locks().collect()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        opened,
+        [[TableLockedReason::Supervisor], [TableLockedReason::Supervisor]]
+    );
+    assert!(scene.terminate().await.success());
 }
 
 #[tokio::test]
@@ -293,9 +377,7 @@ async fn a_supervisor_amends_voids_locks_and_is_told_why_not() {
 
 #[tokio::test]
 async fn an_alert_is_acknowledged_by_its_name() {
-    let mut scene = Scene::new(NOWHERE);
-    scene.start().await;
-    scene.open().await;
+    let scene = Scene::opened().await;
     scene
         .act(&["acknowledge", "nothing"])
         .await

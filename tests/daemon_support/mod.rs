@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tablegate::journal::{self, Reader};
 use tablegate::sim::{Dealer, Lamps, LampsSetup, Order, Pace, Setup, Terminal, TerminalSetup, Tumbler, TumblerSetup};
-use tablegate::table::event::Event;
+use tablegate::table::event::{Body, Event};
 use tempfile::TempDir;
 use tokio::io::AsyncReadExt;
 use tokio::process::{Child, Command};
@@ -18,6 +18,9 @@ use tokio::time::Instant;
 
 /// Nothing in these tests takes this long; what does has failed.
 pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A floor that nobody answers at: the table plays without one.
+pub const NOWHERE: &str = "mqtt://127.0.0.1:9";
 
 /// The supervisor of these tests.
 pub const SUPERVISOR: &str = "ana";
@@ -100,6 +103,21 @@ impl Scene {
         let before = before.replace("\"tai-sai\"", &format!("\"{game}\""));
         let sections = sections.replace("{root}", &root);
         std::fs::write(scene.config(), format!("{before}{sections}[devices.terminal]{rest}")).unwrap();
+        scene
+    }
+
+    /// A closed table without a floor: its daemon runs, and every link is up.
+    pub async fn closed() -> Scene {
+        let mut scene = Scene::new(NOWHERE);
+        scene.start().await;
+        scene.links_up().await;
+        scene
+    }
+
+    /// The same, opened.
+    pub async fn opened() -> Scene {
+        let scene = Scene::closed().await;
+        scene.open().await;
         scene
     }
 
@@ -364,6 +382,11 @@ pub async fn run(args: &[&str]) -> Ended {
         out: String::from_utf8(output.stdout).unwrap(),
         err: String::from_utf8(output.stderr).unwrap(),
     }
+}
+
+/// What happened, without who did it when.
+pub fn bodies(events: &[Event]) -> impl Iterator<Item = &Body> {
+    events.iter().filter_map(|event| event.body.as_ref())
 }
 
 /// Every event of a journal.
