@@ -380,7 +380,7 @@ async fn a_tumbler_is_started_and_its_cover_lifted_and_all_is_tried_in_turn() {
              lamps LL-1: passed (50 of 50 tried)\n\
              terminal ET-1: NOT ALL TESTED (0 of 13 tried)\n  \
              not tested: key 1, key 2, key 3, key 4, key 5, key 6, ENTER, bell, supervisor key, no spin button, cabinet door, \
-             readout, all lit, readout, all dark\n\
+             readout (all lit), readout (all dark)\n\
              tumbler DT-1: NOT ALL TESTED (2 of 3 tried)\n  \
              not tested: cover\n\
              Test mode is left: the table is closed, as before.\n",

@@ -38,7 +38,7 @@ const MAY_NAME: &[(&str, &[&str], &str)] = &[
     ),
     (
         "table",
-        &["rules", "time"],
+        &["rules", "time", "counted"],
         "the table sees inputs and facts only: bytes belong in wire/, tasks in device/, storage in journal/",
     ),
     (

@@ -250,6 +250,7 @@ async fn dice_from_a_cup_and_sic_bo_are_led_by_arrows_and_enter() {
         scene.start().await;
         scene.links_up().await;
         let mut screen = Screen::run(&scene.path("t.sock"), &["supervise"]);
+        screen.shows("Open the table").await;
         choose(&mut screen, "Open the table").await;
         yes(&mut screen).await;
         screen.until("an open table", |text| text.contains("OPEN")).await;
@@ -289,6 +290,7 @@ async fn dice_from_a_cup_and_sic_bo_are_led_by_arrows_and_enter() {
         screen.shows("What can be done now").await;
         screen.press(ESCAPE);
         assert_eq!(screen.ends().await, 0);
+        screen.is_given_back().await;
     }
 }
 

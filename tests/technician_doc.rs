@@ -14,10 +14,14 @@
 )]
 
 mod daemon_support;
+#[path = "daemon_support/screen.rs"]
+mod screen;
 mod technician_support;
 mod uplink_support;
 
+use daemon_support::on_terminal::OnTerminal;
 use daemon_support::{PATIENCE, SUPERVISOR, Scene, read_all, run, tablegate};
+use screen::Screen;
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -241,6 +245,9 @@ async fn first_start_opening_and_approval() {
     let printed = scene.act(&["test", "all", "--yes"]).await;
     let tried = format!("{}{}", printed.out, printed.err);
     shown("test-all", "tablegate test all --yes", &tried, &Take::All, &masks);
+    a_key_that_does_not_answer(&scene, &masks).await;
+    asked_through_the_opening(&scene, &masks).await;
+    scene.act(&["close"]).await.ok();
     let printed = scene.act(&["open", "--yes"]).await.ok();
     shown("open-yes", "tablegate open --yes", &printed, &Take::All, &masks);
     scene.dealer.play([1, 2, 6]).await.unwrap();
@@ -249,7 +256,25 @@ async fn first_start_opening_and_approval() {
     let printed = technician_support::same_times(&printed);
     let lines = Take::Lines(&["Round 1", "  result", "  pays", "  lit ", "round settled"]);
     shown("recall", "tablegate recall 1", &printed, &lines, &masks);
+    let mut menu = Screen::run(&scene.path("t.sock"), &["supervise"]);
+    menu.shows("Close the table").await;
+    menu.resize(15, 80);
+    let small = |text: &str| {
+        let line = |at: usize, words: &str| text.lines().nth(at).is_some_and(|line| line.starts_with(words));
+        line(2, "What can be done now") && line(12, "Records the round as void") && line(14, " up/down")
+    };
+    let printed = menu.until("a small screen", small).await;
+    shown("supervise", "tablegate supervise", &printed, &Take::All, &masks);
+    menu.press("q");
+    assert_eq!(menu.ends().await, 0);
     scene.act(&["close"]).await.ok();
+    let config = scene.config();
+    let printed = run(&["report", "--config", config.to_str().unwrap(), "--zone", "UTC"])
+        .await
+        .ok();
+    let printed = technician_support::same_numbers(&printed);
+    let command = "tablegate report --config /etc/tablegate/TS-07.toml --zone UTC";
+    shown("report", command, &printed, &Take::First(18), &masks);
     captured(&scene, &masks).await;
 
     // Another device of the same kind, and another configuration than the approved one.
@@ -309,6 +334,48 @@ async fn first_start_opening_and_approval() {
     );
 }
 
+/// The guided test of a terminal whose key 2 is dead; broken off after it.
+async fn a_key_that_does_not_answer(scene: &Scene, masks: &Masks) {
+    let mut test = OnTerminal::run_at(80, scene, &["test", "terminal"]);
+    test.sees("Press key 1.").await;
+    scene.dealer.terminal.press(1).await;
+    test.sees("key 1 answers").await;
+    test.sees("Press key 2.").await;
+    test.types("n");
+    test.sees("key 2: no answer").await;
+    test.sees("Press key 3.").await;
+    test.types("q");
+    test.sees("error: not everything has passed").await;
+    assert_eq!(test.ends().await, 1);
+    let printed = test.shows();
+    // Whole words on every line of a terminal.
+    for line in printed.lines() {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+    shown("test-terminal", "tablegate test terminal", &printed, &Take::All, masks);
+}
+
+/// The opening checks, with the three entries that are asked for by default.
+async fn asked_through_the_opening(scene: &Scene, masks: &Masks) {
+    let mut open = OnTerminal::run_at(80, scene, &["open"]);
+    for faces in [[1, 3, 6], [2, 2, 5], [4, 4, 4]] {
+        open.sees("[y/n/q]").await;
+        assert_eq!(
+            scene.dealer.enter(&faces).await.unwrap(),
+            tablegate::sim::Answer::Accepted
+        );
+        open.types("y");
+    }
+    open.sees("Is the cover on?").await;
+    open.types("y");
+    open.sees("the tumbler was activated").await;
+    open.sees("seal").await;
+    open.types("y");
+    open.sees("The table is open").await;
+    assert_eq!(open.ends().await, 0);
+    shown("open", "tablegate open", &open.shows(), &Take::All, masks);
+}
+
 /// What happened a moment ago, as a file and in words.
 async fn captured(scene: &Scene, masks: &Masks) {
     let file = scene.path("what-happened.pcapng");
@@ -319,7 +386,7 @@ async fn captured(scene: &Scene, masks: &Masks) {
     shown("capture", command, &printed, &Take::All, masks);
     let config = scene.config();
     let printed = said(&["replay", file, "--config", config.to_str().unwrap()]).await;
-    let lines = Take::Lines(&["key 2", "ENTER on 1 2 6", ": RESULT 1, 2, 6"]);
+    let lines = Take::Lines(&["ENTER on 1 2 6", ": RESULT 1, 2, 6"]);
     let command = "tablegate replay what-happened.pcapng --config /etc/tablegate/TS-07.toml";
     shown("replay", command, &printed, &lines, masks);
     let file = scene.path("TS-07.tar.gz");
@@ -393,6 +460,16 @@ async fn dead_lamp(scene: &Scene, masks: &Masks) {
     scene
         .until("the lamp's lock", |view| view["locks"][0]["reason"] == "lamp")
         .await;
+    let mut watch = Screen::run(&scene.path("t.sock"), &["status", "--watch"]);
+    let seen = |text: &str| {
+        text.contains("> LOCKED") && text.contains("[1]") && text.contains("NO BROKER") && text.contains("q: quit")
+    };
+    let printed = watch.until("the lit layout, and the lock", seen).await;
+    let printed = printed.lines().take(21).chain(printed.lines().last());
+    let printed = printed.collect::<Vec<_>>().join("\n");
+    shown("watch", "tablegate status --watch", &printed, &Take::All, masks);
+    watch.press("q");
+    assert_eq!(watch.ends().await, 0);
     dealer.settle(entered).await.unwrap();
     dealer.tumbler.cover(tablegate::wire::message::Cover::On).await;
     let printed = until_it_says(scene, &["status"], &["FAILED: area", "alert lamp_failed", "ready"]).await;

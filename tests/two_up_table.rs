@@ -308,7 +308,7 @@ async fn the_lights_and_keys_of_a_two_up_table_are_tested() {
              tails_2, bit 4 (output 5): stays dark (measured)\n\
              terminal ET-1: NOT ALL TESTED (0 of 16 tried)\n  \
              not tested: heads, tails, odds, no spin, new spinner, spinner stops, relieve, off table, new set, overrule, ENTER, \
-             bell, supervisor key, cabinet door, readout, all lit, readout, all dark\n\
+             bell, supervisor key, cabinet door, readout (all lit), readout (all dark)\n\
              Test mode is left: the table is open, as before.\n"
         )
     );

@@ -1,5 +1,6 @@
 //! How commands end and print: exit statuses in one place, and output that survives a closed pipe.
 
+use super::live::hanging;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -117,6 +118,21 @@ pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
 #[must_use]
 pub fn in_colour() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// A text for a person as the terminal has room for it: lines break at spaces. Anywhere but on a terminal it stays as it is.
+#[must_use]
+pub fn for_terminal(text: &str) -> String {
+    let size = terminal_size::terminal_size_of(io::stdout()).filter(|_| io::stdout().is_terminal());
+    let Some((terminal_size::Width(width @ 1..), _)) = size else {
+        return text.to_owned();
+    };
+    let lines = text.lines().flat_map(|line| hanging(line, usize::from(width)));
+    let mut broken = lines.collect::<Vec<_>>().join("\n");
+    if text.ends_with('\n') {
+        broken.push('\n');
+    }
+    broken
 }
 
 /// Asks `question` at the terminal; true for yes.

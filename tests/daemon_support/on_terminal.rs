@@ -1,7 +1,7 @@
 //! A command on a real terminal, typed at and read from.
 
 use super::{PATIENCE, SUPERVISOR, Scene, tablegate};
-use nix::pty::openpty;
+use nix::pty::{Winsize, openpty};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
@@ -21,8 +21,24 @@ pub struct OnTerminal {
 }
 
 impl OnTerminal {
+    /// A terminal that doesn't say how large it is: nothing is broken into lines.
     pub fn run(scene: &Scene, args: &[&str]) -> OnTerminal {
-        let pty = openpty(None, None).unwrap();
+        OnTerminal::on(None, scene, args)
+    }
+
+    /// A terminal of this many columns.
+    pub fn run_at(columns: u16, scene: &Scene, args: &[&str]) -> OnTerminal {
+        let window = Winsize {
+            ws_row: 24,
+            ws_col: columns,
+            ws_xpixel: 0,
+            ws_ypixel: 0,
+        };
+        OnTerminal::on(Some(window), scene, args)
+    }
+
+    fn on(window: Option<Winsize>, scene: &Scene, args: &[&str]) -> OnTerminal {
+        let pty = openpty(window.as_ref(), None).unwrap();
         let slave = || Stdio::from(pty.slave.try_clone().unwrap());
         let mut command = tablegate();
         command

@@ -33,6 +33,12 @@ static RULES: LazyLock<Vec<(Regex, &str)>> = LazyLock::new(|| {
     [
         (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?Z", "2026-11-30 18:03:12.345Z"),
         (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "2026-11-30T18:03:12Z"),
+        // A screen.
+        (r"\b\d\d:\d\d:\d\d UTC", "18:03:12 UTC"),
+        (r"(?m)\b\d+:\d\d$", "0:07"),
+        (r"\bup \d+\.\d ms", "up 0.9 ms"),
+        (r"\bjournal event \d+", "journal event 214"),
+        (r"\bin \d+:\d\d:", "in 0:05:"),
         (r"\(pid \d+\)", "(pid 612)"),
         (r"\b(process|pid) \d+", "$1 612"),
         (r"\bfor \d+ (d|h|min|s)( \d+ (h|min|s))?\b", "for 2 min"),
@@ -258,6 +264,21 @@ pub fn names() -> Vec<String> {
 pub fn same_times(printed: &str) -> String {
     let time = Regex::new(r"\b\d+(\.\d+)? m?s\b").unwrap();
     time.replace_all(printed, "912 ms").into_owned()
+}
+
+/// A report's figures, which differ from run to run, as one example each.
+pub fn same_numbers(printed: &str) -> String {
+    let mut same = printed.to_owned();
+    for (rule, example) in [
+        (r"\d\d:\d\d(:\d\d)?", "18:03"),
+        (r"\b\d+\.\d+\b", "0.9"),
+        (r"events 1 to \d+", "events 1 to 44"),
+        (r"\d+ of \d+ events", "2 of 44 events"),
+        (r"(table open +)\d+ s", "${1}2 s"),
+    ] {
+        same = Regex::new(rule).unwrap().replace_all(&same, example).into_owned();
+    }
+    same
 }
 
 /// What an archive holds, without its sizes, which differ from run to run.

@@ -96,8 +96,8 @@ fn place(found: &FindingView) -> String {
 pub fn part(name: &str) -> String {
     match name {
         "enter" => "ENTER".to_owned(),
-        "readout_full" => "readout, all lit".to_owned(),
-        "readout_blank" => "readout, all dark".to_owned(),
+        "readout_full" => "readout (all lit)".to_owned(),
+        "readout_blank" => "readout (all dark)".to_owned(),
         other => word(other, "").replace('_', " "),
     }
 }

@@ -16,7 +16,7 @@ pub mod supervise;
 #[cfg(test)]
 mod testing;
 
-pub use look::{Look, clock};
+pub use look::{Look, clock, hanging};
 
 use ratatui::layout::Size;
 

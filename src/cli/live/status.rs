@@ -238,16 +238,15 @@ fn ask_for(worry: Option<&Worry>) -> Result<String, &'static str> {
         return Err("There is no alert to acknowledge.");
     };
     match &worry.alert {
-        None => Err("Only an alert is acknowledged; this ends by what it says itself."),
+        None => Err("Only an alert is acknowledged (down: the next); this ends by what it says itself."),
         Some(_) if !worry.waits => Err("It is acknowledged already."),
         Some(alert) => Ok(alert.clone()),
     }
 }
 
-/// Which worry the arrow keys stand on: the one that they were moved to, else the first alert that nobody has acknowledged.
+/// Which worry the arrow keys stand on: the one that they were moved to, else the first: it matters most, and must not be scrolled away
+/// for an alert below it.
 fn chosen_of(worries: &[Worry], chosen: Option<&str>) -> Option<usize> {
     let moved_to = chosen.and_then(|key| worries.iter().position(|worry| worry.key == key));
-    moved_to
-        .or_else(|| worries.iter().position(|worry| worry.waits))
-        .or_else(|| (!worries.is_empty()).then_some(0))
+    moved_to.or_else(|| (!worries.is_empty()).then_some(0))
 }

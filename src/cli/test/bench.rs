@@ -3,7 +3,7 @@
 use super::keyboard::Keyboard;
 use super::{Course, name};
 use crate::cli::daemon::{Acting, done, unexpected, unreachable};
-use crate::cli::ending::{Failure, print};
+use crate::cli::ending::{Failure, for_terminal, print};
 use crate::control::client::Client;
 use crate::control::{Act, Answer, LightWord, Request, TestedDevice};
 use crate::gateway::{TestView, View};
@@ -269,7 +269,7 @@ impl Bench {
     /// Asks, and waits for the answer as long as it takes; `None`: the terminal is gone.
     pub(super) async fn question(&mut self, question: &str) -> Result<Option<String>, Failure> {
         self.clear()?;
-        self.out(&format!("{question} "))?;
+        self.out(&format!("{} ", for_terminal(question)))?;
         Ok(match &mut self.hands {
             Hands::Keyboard(keyboard) => keyboard.line().await,
             Hands::None => None,
@@ -279,7 +279,7 @@ impl Bench {
     /// A line for the person.
     pub(super) fn say(&mut self, text: &str) -> Result<(), Failure> {
         self.clear()?;
-        self.out(&format!("{text}\n"))
+        self.out(&format!("{}\n", for_terminal(text)))
     }
 
     /// A line that the next one overwrites; only on a terminal.

@@ -11,7 +11,7 @@ mod tumbler;
 
 use super::daemon::{Acting, block_on};
 use super::describe;
-use super::ending::{Failure, print, print_json};
+use super::ending::{Failure, for_terminal, print, print_json};
 use crate::control::TestedDevice;
 use crate::gateway::{TestView, View};
 use crate::table::input::DeviceKind;
@@ -112,7 +112,7 @@ pub fn run(test: &Test) -> Result<(), Failure> {
         for of in devices {
             let (outcome, course) = try_one(&mut bench, of).await?;
             if !test.acting.json {
-                print(&told(&outcome, course))?;
+                print(&for_terminal(&told(&outcome, course)))?;
             }
             outcomes.push(outcome);
             if course == Course::Stopped {

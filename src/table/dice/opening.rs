@@ -1,6 +1,7 @@
 //! The opening checks of a dice table (r5.1): test entries, tumbler and seal, or dice and cup. PURE. Devices and the lamp walk are the
 //! table's.
 
+use crate::counted::often;
 use crate::table::dice::{Draft, Look};
 use crate::table::draft::Source;
 use crate::table::entry::is_own_copy;
@@ -106,7 +107,7 @@ pub(crate) fn tumbler(draft: &mut Draft<'_>) {
         return;
     }
     let source = Source::gateway().with_device(draft.device(DeviceKind::Tumbler));
-    let text = format!("the tumbler was activated and spun {spun} times");
+    let text = format!("the tumbler was activated and spun {}", often(spun.into()));
     record(draft, source, OpeningCheck::Tumbler, true, false, text);
 }
 

@@ -22,136 +22,161 @@ const BETS_STAND: &str = "stay as they are";
 
 /// What an act is called and does.
 pub(super) fn words(act: &Act) -> Words {
-    let (title, does) = title(act);
-    Words {
-        title,
-        does,
-        bets: bets(act),
-    }
-}
-
-fn title(act: &Act) -> (&'static str, &'static str) {
-    match act {
+    let (title, does, bets) = match act {
         Act::Resume {} => (
             "Let it go on",
             "Records that you looked and let the held round, or the frozen table, go on where it stood.",
+            BETS_STAND,
         ),
         Act::Settle {} => (
             "Settle the round",
             "Records that losing wagers were collected and winning ones paid. The round ends with it.",
+            "losing ones are collected, winning ones paid",
         ),
         Act::Reopen {} => (
             "Take the settlement back",
             "Records that the settlement, which the cover alone implied, did not take place. The result stands and can be amended.",
+            "are not settled; they are settled anew",
         ),
         Act::WithdrawVoid {} => (
             "Withdraw the void",
             "Records that the void which the gateway declared was an error. The round goes on.",
+            "count again as they lie",
         ),
         Act::Void { .. } => (
             "Void the round",
             "Records the round as void, with the reason you choose. Nobody wins or loses, and the lamps go dark.",
+            "all go back to the players",
         ),
         Act::StateVoidReason { .. } => (
             "State why the round was void",
             "Records the reason of a void that was recorded without one. Nothing else changes.",
+            BETS_STAND,
         ),
         Act::EnterResult { .. } => (
             "Enter the result",
             "For a terminal that can't: records the dice with your reason and lights what wins. Bets close by it, if they are open.",
+            "are settled by these dice",
         ),
         Act::Amend { .. } => (
             "Amend the result",
             "Records that other dice lay than were entered. The lamps change to what wins by them. Only before settlement.",
+            "are settled by these dice",
         ),
         Act::Spinner { .. } => (
             "A player spins",
             "Records that a player accepted the spin, and the side of the wager.",
+            BETS_STAND,
         ),
         Act::DealerSpins {} => (
             "The dealer spins",
             "Records that everyone declined and the dealer (boxer) spins.",
+            BETS_STAND,
         ),
         Act::Continues { .. } => (
             "The spinner goes on",
             "Records the side on which the spinner wagers next, or the wager that was missing.",
+            BETS_STAND,
         ),
         Act::NoMoreBets {} => (
             "Call \"no more bets\"",
             "Records the call and closes the bets, for a bell that can't be heard.",
+            "none are taken any more",
         ),
         Act::Spin { .. } => (
             "Enter the spin's result",
             "Records a valid spin with its result and lights it.",
+            "are decided by this result, as the law says",
         ),
         Act::CorrectOutcome { .. } => (
             "Correct the last result",
             "Records that another key was pressed than what was spun. The lights change to it. The house's policy.",
+            "are decided by this result, as the law says",
         ),
         Act::Invalid { .. } => (
             "Declare the spin invalid",
             "Records \"no spin\" with the reason you choose. Nothing of the spin counts.",
+            "nothing is decided by this spin",
         ),
         Act::Overrule { .. } => (
             "Overrule the \"no spin\"",
             "Records that the \"no spin\" directly before was an error: the spin stands, with the result you choose.",
+            "are decided by this result, as the law says",
         ),
-        Act::SpinnerStops {} => ("The spinner stops", "Records that whoever spins stops or retires."),
+        Act::SpinnerStops {} => (
+            "The spinner stops",
+            "Records that whoever spins stops or retires.",
+            "the spinner's is settled, or goes back, as the law says",
+        ),
         Act::Relieve {} => (
             "The dealer takes over",
             "Records that the dealer (boxer) spins in the spinner's place.",
+            BETS_STAND,
         ),
         Act::OffTable { .. } => (
             "Off the table",
             "Records how many left the table and were not found at once. The spin is invalid.",
+            "nothing is decided by this spin",
         ),
         Act::NewSet { .. } => (
             "Complete the set",
             "Records that a new set is placed, or that what was lost is found and good.",
+            BETS_STAND,
         ),
         Act::ReportLight { .. } => (
             "A result light",
             "Records that a person saw a light fail, or work again. A card stands in for one that failed; play goes on.",
+            BETS_STAND,
         ),
         Act::Offer { .. } => (
             "Offer the dice to a seat",
             "Records the seat to which the dice are offered.",
+            BETS_STAND,
         ),
         Act::Lock { .. } => (
             "Hold the next round",
             "Records a lock with your reason. This round may finish; the next does not start until it is unlocked.",
+            BETS_STAND,
         ),
         Act::Unlock { .. } => (
             "End the locks",
             "Records what was rectified, or is done instead, and ends the locks that a supervisor may end.",
+            BETS_STAND,
         ),
         Act::AcceptDevice { .. } => (
             "Accept a device",
             "Records that a device whose serial number is not approved may be used.",
+            BETS_STAND,
         ),
         Act::AcknowledgeAlert { .. } => (
             "Acknowledge an alert",
             "Records that you have seen it. One that is over ends by that; the others stand until their cause is gone.",
+            BETS_STAND,
         ),
         Act::RecordIncident { .. } => (
             "Record an incident",
             "Records what happened, by its code and with your note, beside what the law allows for it. Play is not changed.",
+            BETS_STAND,
         ),
         Act::OpenVouched {} => (
             "Open the table",
             "Opens without questions: each check is recorded as seen by a link, or else as vouched for by you. No lamp is walked (tablegate open does that).",
+            BETS_STAND,
         ),
         Act::AbandonOpening {} => (
             "End the opening checks",
             "Records that the checks ended without opening. The table stays closed.",
+            BETS_STAND,
         ),
         Act::LeaveTest {} => (
             "Leave test mode",
             "Records the end of the test. The devices show the table again.",
+            BETS_STAND,
         ),
         Act::Close {} => (
             "Close the table",
             "Records the closing. A round before \"no more bets\" is abandoned.",
+            "go back, if a round is abandoned by it",
         ),
         Act::BeginOpening {}
         | Act::WalkLamps {}
@@ -166,56 +191,13 @@ fn title(act: &Act) -> (&'static str, &'static str) {
         | Act::AskTest { .. }
         | Act::SayTest { .. }
         | Act::EndTest {}
-        | Act::LightTestOutcome { .. } => ("A step of a guided command", "Use tablegate open, or tablegate test."),
-    }
-}
-
-fn bets(act: &Act) -> &'static str {
-    match act {
-        Act::Void { .. } => "all go back to the players",
-        Act::WithdrawVoid {} => "count again as they lie",
-        Act::Settle {} => "losing ones are collected, winning ones paid",
-        Act::Reopen {} => "are not settled; they are settled anew",
-        Act::EnterResult { .. } | Act::Amend { .. } => "are settled by these dice",
-        Act::Close {} => "go back, if a round is abandoned by it",
-        Act::NoMoreBets {} => "none are taken any more",
-        Act::Spin { .. } | Act::CorrectOutcome { .. } | Act::Overrule { .. } => {
-            "are decided by this result, as the law says"
-        }
-        Act::Invalid { .. } | Act::OffTable { .. } => "nothing is decided by this spin",
-        Act::SpinnerStops {} => "the spinner's is settled, or goes back, as the law says",
-        Act::Resume {}
-        | Act::StateVoidReason { .. }
-        | Act::Spinner { .. }
-        | Act::DealerSpins {}
-        | Act::Continues { .. }
-        | Act::Relieve {}
-        | Act::NewSet { .. }
-        | Act::ReportLight { .. }
-        | Act::Offer { .. }
-        | Act::Lock { .. }
-        | Act::Unlock { .. }
-        | Act::AcceptDevice { .. }
-        | Act::AcknowledgeAlert { .. }
-        | Act::RecordIncident { .. }
-        | Act::OpenVouched {}
-        | Act::AbandonOpening {}
-        | Act::LeaveTest {}
-        | Act::BeginOpening {}
-        | Act::WalkLamps {}
-        | Act::LightTestEntry { .. }
-        | Act::SpinTumbler {}
-        | Act::RecordCheck { .. }
-        | Act::CompleteOpening {}
-        | Act::EnterTest {}
-        | Act::RecordEntry { .. }
-        | Act::BeginTest { .. }
-        | Act::TestLamp { .. }
-        | Act::AskTest { .. }
-        | Act::SayTest { .. }
-        | Act::EndTest {}
-        | Act::LightTestOutcome { .. } => BETS_STAND,
-    }
+        | Act::LightTestOutcome { .. } => (
+            "A step of a guided command",
+            "Use tablegate open, or tablegate test.",
+            BETS_STAND,
+        ),
+    };
+    Words { title, does, bets }
 }
 
 /// What is asked for an act, one after another.
