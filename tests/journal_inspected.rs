@@ -181,3 +181,109 @@ fn is_told(what: &str, directory: &Path, proves: Proves) {
         }
     }
 }
+
+/// Everything in a folder, with its length.
+fn contents(folder: &Path) -> Vec<(String, u64)> {
+    let entries = std::fs::read_dir(folder).unwrap().flatten();
+    let mut found: Vec<(String, u64)> = entries
+        .map(|entry| {
+            (
+                entry.file_name().into_string().unwrap(),
+                entry.metadata().unwrap().len(),
+            )
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+/// What an inspector may have in hand that is no journal, or not all of one: each command says what, where, and what to do, and leaves all
+/// as it was.
+#[test]
+fn what_is_no_journal_is_named_and_left_as_it_is() {
+    let running = scratch();
+    let opened = open(running.path());
+    let mut scribe = Scribe::after(&opened);
+    run(fill(&opened.journal, &mut scribe, 30));
+    let copied = scratch();
+    original::copy(running.path(), copied.path());
+    let whole = std::fs::read(file_in(copied.path())).unwrap();
+    let wal = std::fs::read(copied.path().join("journal.sqlite3-wal")).unwrap();
+    opened.journal.close();
+    let closed = std::fs::read(file_in(running.path())).unwrap();
+
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("folder")).unwrap();
+    std::fs::write(at("empty"), "").unwrap();
+    std::fs::write(at("text"), "no database\n".repeat(500)).unwrap();
+    std::fs::write(at("half"), &closed[..closed.len() / 2]).unwrap();
+    std::fs::write(at("head"), &closed[..100]).unwrap();
+    std::fs::write(at("only-wal"), &wal).unwrap();
+    let other = rusqlite::Connection::open(at("other")).unwrap();
+    other.execute_batch("CREATE TABLE t (x)").unwrap();
+    other.close().unwrap();
+    std::fs::write(at("newer"), &closed).unwrap();
+    let newer = rusqlite::Connection::open(at("newer")).unwrap();
+    newer
+        .execute_batch("UPDATE identity SET schema = 99; PRAGMA user_version = 99")
+        .unwrap();
+    newer.close().unwrap();
+    std::os::unix::fs::symlink("nowhere", at("dangling")).unwrap();
+    // A copy without its WAL is the journal as it was at an earlier moment: nothing in it is wrong.
+    std::fs::write(at("copy"), &whole).unwrap();
+
+    let before = contents(folder.path());
+    const NOT_ONE: &str = "damaged or not a journal";
+    for (name, status, what, advice) in [
+        ("folder", 1, "there is no journal at", "name a table's journal.sqlite3"),
+        ("nothing", 1, "there is no journal at", "the folder that it is in"),
+        (
+            "dangling",
+            1,
+            "there is no journal at",
+            "name a table's journal.sqlite3",
+        ),
+        ("empty", 1, NOT_ONE, "together with the file that ends in -wal"),
+        ("text", 1, NOT_ONE, "a table's journal is the file journal.sqlite3"),
+        ("half", 1, "", ""),
+        ("head", 1, NOT_ONE, "together with the file that ends in -wal"),
+        ("only-wal", 1, NOT_ONE, "a table's journal is the file journal.sqlite3"),
+        ("other", 1, NOT_ONE, "a table's journal is the file journal.sqlite3"),
+        (
+            "newer",
+            4,
+            "has layout 99",
+            "use the version of tablegate that wrote it",
+        ),
+        ("copy", 0, "", ""),
+    ] {
+        let place = at(name);
+        let place = place.to_str().unwrap();
+        for arguments in [
+            &["journal", "verify", place][..],
+            &["journal", "info", place],
+            &["report", "--journal", place],
+            &["recall", "--journal", place],
+            &["events", "list", "--journal", place],
+            &["events", "tail", "--journal", place],
+            &["events", "show", "1", "--journal", place],
+            &["events", "export", "--journal", place],
+        ] {
+            let output = tablegate(arguments);
+            let err = String::from_utf8(output.stderr).unwrap();
+            // Half a file may hold what little a command looks at; and before the first checkpoint of its WAL a file holds no events.
+            let lenient = name == "half" && arguments[1] != "verify" || name == "copy" && arguments[1] == "show";
+            if !lenient {
+                assert_eq!(output.status.code(), Some(status), "{arguments:?}: {err}");
+            }
+            assert!(err.contains(what) && err.contains(advice), "{arguments:?}: {err}");
+            let is_named = status == 0 || lenient || err.contains(place);
+            assert!(is_named, "{arguments:?}: where? {err}");
+            for inside in ["panicked", "Some(", "Err(", "src/", "Error code"] {
+                assert!(!err.contains(inside), "{arguments:?} shows {inside}: {err}");
+            }
+        }
+    }
+    assert_eq!(contents(folder.path()), before, "nothing was made or changed");
+}

@@ -8,7 +8,9 @@ use super::reading::before;
 use super::signatures::{Signatures, Tally, keys_in};
 use crate::causes;
 use crate::counted::counted;
-use crate::journal::{Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, file_in, verify_and_show};
+use crate::journal::{
+    Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, StoreError, file_in, verify_and_show,
+};
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
 use clap::{Args, Subcommand};
@@ -111,7 +113,22 @@ pub fn unreadable(error: ReadError) -> Failure {
     };
     Failure {
         status,
-        text: causes::told(&error),
+        text: format!("{}{}", causes::told(&error), advice(&error)),
+    }
+}
+
+/// What to do about it, for the end of the sentence.
+fn advice(error: &ReadError) -> &'static str {
+    match error {
+        ReadError::Missing { .. } => ": name a table's journal.sqlite3, or the folder that it is in",
+        ReadError::Newer { .. } => ": use the version of tablegate that wrote it, or a newer one",
+        ReadError::Store {
+            source: StoreError::Damaged { .. },
+            ..
+        } => {
+            "; a table's journal is the file journal.sqlite3, and a copy of it is whole together with the file that ends in -wal, where there is one"
+        }
+        ReadError::NotClosed { .. } | ReadError::Event { .. } | ReadError::Store { .. } => "",
     }
 }
 
