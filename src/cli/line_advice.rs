@@ -45,7 +45,7 @@ pub fn poor(link: &LinkReport) -> Option<String> {
     let poor = link.poor?;
     let lost = match poor.lost {
         0 => String::new(),
-        times => format!(", lost {} in ten minutes", often(times.into())),
+        times => format!(", lost {} in ten minutes", often(times)),
     };
     Some(format!(
         "POOR LINE for {}: {} and {} in the last minute{lost}: plug, cable, power, interference?",

@@ -93,9 +93,12 @@ impl NewFile {
         let length = synced.map_err(|error| self.unwritten(&error))?.len();
         may_be_there(&self.path, self.existing)?;
         if let Some(unfinished) = &self.unfinished {
-            put(unfinished, &self.path, self.existing).map_err(|error| match error.kind() {
-                io::ErrorKind::AlreadyExists => is_there(&self.path),
-                _ => self.unwritten(&error),
+            put(unfinished, &self.path, self.existing).map_err(|error| {
+                if error.kind() == io::ErrorKind::AlreadyExists {
+                    is_there(&self.path)
+                } else {
+                    self.unwritten(&error)
+                }
             })?;
         }
         self.unfinished = None;
@@ -134,20 +137,13 @@ impl Drop for NewFile {
 #[must_use]
 pub fn unwritten(path: &Path, error: &io::Error) -> Failure {
     let folder = folder_of(path);
-    let text = match error.kind() {
-        io::ErrorKind::NotFound => format!(
-            "{} can't be written: there is no folder {}",
-            path.display(),
-            folder.display()
-        ),
-        io::ErrorKind::NotADirectory => {
-            format!("{} can't be written: {} is no folder", path.display(), folder.display())
-        }
-        _ => format!(
-            "{} can't be written: {error}; nothing was left in {}, and whatever was there is as it was",
-            path.display(),
-            folder.display()
-        ),
+    let (path, folder) = (path.display(), folder.display());
+    let text = if error.kind() == io::ErrorKind::NotFound {
+        format!("{path} can't be written: there is no folder {folder}")
+    } else if error.kind() == io::ErrorKind::NotADirectory {
+        format!("{path} can't be written: {folder} is no folder")
+    } else {
+        format!("{path} can't be written: {error}; nothing was left in {folder}, and whatever was there is as it was")
     };
     Failure::failed(text)
 }
