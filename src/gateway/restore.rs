@@ -185,9 +185,11 @@ fn restore(config: &TableConfig, checkpoint: Option<Event>, tail: Events) -> Res
         restored.tail += 1;
         restored.newest = Some(Newest {
             recorded_at: event.recorded_at.as_ref().map(Timestamp::from).unwrap_or_default(),
-            ended_run: match event.body {
-                Some(Body::GatewayStopped(_)) => Ended::Cleanly,
-                _ => Ended::Otherwise,
+            ended_run: match (&event.body, restored.newest) {
+                (Some(Body::GatewayStopped(_)), _) => Ended::Cleanly,
+                // A run that could not begin plays nothing: how the one before it ended still counts.
+                (Some(Body::SelfTestFailed(_)), Some(before)) => before.ended_run,
+                (_, _) => Ended::Otherwise,
             },
         });
     }
@@ -261,4 +263,35 @@ async fn fail(recorder: &Recorder, shelf: &dyn Shelf, run: &Run, text: String) -
     }
     shelf.close().await;
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::loop_tests::config;
+    use super::*;
+    use crate::table::event::GatewayStopped;
+
+    #[test]
+    fn a_run_that_could_not_begin_says_nothing_of_how_the_one_before_ended() {
+        let stopped = || Body::GatewayStopped(GatewayStopped::default());
+        let failed = || Body::SelfTestFailed(SelfTestFailed::default());
+        let started = || Body::GatewayStarted(GatewayStarted::default());
+        for (bodies, is_clean) in [
+            (vec![stopped()], true),
+            (vec![stopped(), failed(), failed()], true),
+            (vec![started(), failed()], false),
+            (vec![stopped(), failed(), started()], false),
+        ] {
+            let events = (1..).zip(bodies).map(|(seqno, body)| {
+                Ok(Event {
+                    seqno,
+                    body: Some(body),
+                    ..Event::default()
+                })
+            });
+            let restored = restore(&config(), None, Box::new(events.collect::<Vec<_>>().into_iter())).unwrap();
+            let newest = restored.newest.unwrap();
+            assert_eq!(newest.ended_run == Ended::Cleanly, is_clean);
+        }
+    }
 }
