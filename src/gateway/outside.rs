@@ -2,7 +2,7 @@
 //! [`Machine`]; in another one the same gateway runs on a clock and with faults of somebody else's making.
 
 use super::clock::{ClockSource, Synchronisation, SystemClock, watch_synchronisation};
-use super::store::{Found, JournalStore};
+use super::store::{Answer, Found, JournalStore};
 use crate::device::{Ports, SerialPorts};
 use crate::journal::{self, Begin, Journal, JournalConfig, OpenError, Options, Owner};
 use crate::time::{Clock, Timestamp};
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
 /// What a gateway needs of the world.
@@ -28,9 +28,8 @@ pub trait Outside: Send + Sync {
     /// What identifies this PC.
     fn machine(&self) -> String;
 
-    /// Begins to digest the running program after `seed` (which may be empty); what is returned waits for the digest, which is zeros
-    /// when the program can't be read.
-    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send>;
+    /// Begins to digest the running program after `seed` (which may be empty); the digest is zeros when the program can't be read.
+    fn program_digest(&self, seed: &[u8]) -> Answer<[u8; 32]>;
 
     /// Opens the journal. Blocks.
     ///
@@ -87,10 +86,14 @@ impl Outside for Machine {
     }
 
     /// On a thread: the journal is opened meanwhile.
-    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+    fn program_digest(&self, seed: &[u8]) -> Answer<[u8; 32]> {
         let seed = seed.to_vec();
-        let digest = std::thread::spawn(move || own_digest(&seed));
-        Box::new(move || digest.join().unwrap_or_default())
+        let (tell, told) = oneshot::channel();
+        let _detached = std::thread::spawn(move || {
+            // Whoever asked may have gone.
+            let _gone = tell.send(own_digest(&seed));
+        });
+        Box::pin(async move { told.await.unwrap_or_default() })
     }
 
     fn open(

@@ -119,7 +119,7 @@ pub async fn start_in(
             error @ (OpenError::Locked(LockError::Io { .. }) | OpenError::Directory { .. } | OpenError::Store { .. }),
         ) => Err(told(&error)),
     };
-    run.build_sha256 = digest();
+    run.build_sha256 = digest.await;
     let software = software(&config, &run);
     config.approval.log(&software);
     config.game.approval = config.approval.judge(&software);

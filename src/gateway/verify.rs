@@ -148,8 +148,7 @@ impl Digester {
         let until = Instant::now() + ANSWER_WITHIN;
         // Devices first: theirs takes longest.
         let asked: Vec<_> = self.links.borrow().iter().map(|link| ask(link, &seed)).collect();
-        let program = self.outside.program_digest(&seed);
-        let program = tokio::task::spawn_blocking(program).await.unwrap_or_default();
+        let program = self.outside.program_digest(&seed).await;
         let mut devices = Vec::new();
         for (named, answer) in asked {
             devices.push(answered(named, answer, until).await);
@@ -233,7 +232,7 @@ async fn answered(
 #[cfg(test)]
 mod tests {
     use super::super::clock::{ClockSource, Synchronisation};
-    use super::super::store::Found;
+    use super::super::store::{Answer, Found};
     use super::super::testing::PausedClock;
     use super::*;
     use crate::device::{Kind, Ports, SerialPorts};
@@ -248,9 +247,9 @@ mod tests {
     struct Program;
 
     impl Outside for Program {
-        fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+        fn program_digest(&self, seed: &[u8]) -> Answer<[u8; 32]> {
             let digest = Sha256::new_with_prefix(seed).chain_update("program").finalize().into();
-            Box::new(move || digest)
+            Box::pin(async move { digest })
         }
 
         fn run_id(&self) -> String {

@@ -35,6 +35,7 @@ pub use handle::{APPEND_FAILS_AFTER, AppendError, Newest};
 pub use lineage::{Elder, Link, Origin};
 pub use lock::LockError;
 pub use reader::{Infos, ReadError, Readable, Reader};
+pub(crate) use retention::{Age, is_too_early};
 pub use row::{Identity, MovedAside};
 pub use tail::Tail;
 pub use verify::{Bad, Progress, Report, verify, verify_and_show};

@@ -29,12 +29,11 @@ pub(super) fn expirable(
 ) -> Result<Option<(Seqno, [u8; 32])>, ReadError> {
     let mut reader = Reader::open(path)?;
     let last = reader.read(View::expired)?;
-    if last.is_some_and(|last| now.as_unix_micros() < last.at_us.saturating_add(micros(DAY))) {
+    if last.is_some_and(|last| is_too_early(Timestamp::from_unix_micros(last.at_us), now)) {
         return Ok(None);
     }
     let bound = reader.read(last_deletable)?;
-    let cutoff = now.as_unix_micros().saturating_sub(micros(retention));
-    let mut age = Age::new(cutoff);
+    let mut age = Age::at(now, retention);
     let mut from = reader.oldest()?;
     let mut seen = 0;
     while from <= bound && (seen < AT_ONCE || age.through.is_none()) {
@@ -49,6 +48,11 @@ pub(super) fn expirable(
     Ok(age.through)
 }
 
+/// Whether events were deleted less than a day ago.
+pub(crate) fn is_too_early(last: Timestamp, now: Timestamp) -> bool {
+    now.as_unix_micros() < last.as_unix_micros().saturating_add(micros(DAY))
+}
+
 /// The youngest event that is acknowledged and before the last but one checkpoint; 0: none.
 fn last_deletable(view: &View) -> Result<Seqno, super::StoreError> {
     let Some(last) = view.checkpoint_below(Seqno::MAX)? else {
@@ -61,7 +65,7 @@ fn last_deletable(view: &View) -> Result<Seqno, super::StoreError> {
 }
 
 /// Walks from the oldest event on.
-struct Age {
+pub(crate) struct Age {
     /// Microseconds since 1970; younger events stay.
     cutoff: i64,
     /// The newest synchronised event that is old enough.
@@ -70,16 +74,22 @@ struct Age {
 }
 
 impl Age {
-    fn new(cutoff: i64) -> Self {
+    /// By a clock that shows `now`.
+    pub(crate) fn at(now: Timestamp, retention: Duration) -> Self {
         Age {
-            cutoff,
+            cutoff: now.as_unix_micros().saturating_sub(micros(retention)),
             through: None,
             day_is_set: false,
         }
     }
 
+    /// Up to where events are old enough, with the hash of the last of them.
+    pub(crate) fn through(&self) -> Option<(Seqno, [u8; 32])> {
+        self.through
+    }
+
     /// False: this event stays, and so does everything after it.
-    fn take(&mut self, record: &Record) -> bool {
+    pub(crate) fn take(&mut self, record: &Record) -> bool {
         let Ok(event) = Event::decode(&*record.bytes) else {
             return false;
         };

@@ -20,6 +20,7 @@ mod broker;
 pub mod check;
 mod devices;
 mod eyes;
+mod game;
 mod life;
 mod line;
 mod people;
@@ -31,6 +32,7 @@ pub mod trace;
 mod two_up;
 mod world;
 
+pub use game::Game;
 pub use plan::Plan;
 pub use world::Around;
 

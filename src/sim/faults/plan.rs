@@ -1,14 +1,9 @@
 //! What happens in a seed: the game, how long it is played, and which faults come when. All of it is drawn from the seed, and all of it is
 //! data: a plan with a fault left out is a plan too, which is how a failing one shrinks.
 
-use super::devices::Fitting;
-use crate::rules::sic_bo::machine::Tumbler as SicBoTumbler;
-use crate::rules::tai_sai::{Layout, Style};
-use crate::rules::triple_penny::Display;
-use crate::rules::two_up_dice::machine::FirstThree;
-use crate::sim::{Chance, Faults, Garble, LampsSetup, Reader, TerminalSetup, TumblerSetup};
+use super::game::Game;
+use crate::sim::{Chance, Faults, Garble};
 use crate::table::input::DeviceKind;
-use crate::table::{GameConfig, HousePolicy, MisKeyed, SicBoConfig, TaiSaiConfig, TriplePennyConfig, TwoUpDiceConfig};
 use std::fmt;
 use std::time::Duration;
 
@@ -23,23 +18,6 @@ pub struct Plan {
     pub rounds: u32,
     /// What goes wrong, in any order. Any of them can be left out.
     pub faults: Vec<Fault>,
-}
-
-/// A game as a table is configured for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Game {
-    /// Tai-sai with a covered tumbler.
-    TaiSaiA,
-    /// Tai-sai with a dice cup.
-    TaiSaiB,
-    /// Sic-bo with a covered tumbler.
-    SicBoCovered,
-    /// Sic-bo with an open tumbler.
-    SicBoOpen,
-    /// Two-up with dice.
-    TwoUpDice,
-    /// Two-up with three coins, results on lights.
-    TriplePenny,
 }
 
 /// Something that goes wrong for a time.
@@ -77,6 +55,12 @@ pub enum What {
     DiskSlow(Duration),
     /// Writes are not answered.
     DiskHangs,
+    /// Nothing can be read from the disk.
+    DiskUnreadable,
+    /// The disk is set back to how it was when this began, between two runs.
+    DiskSetBack,
+    /// The table is away for so many days; then it stays up for as long as this lasts.
+    DaysAway(u16),
     /// There is less room than the configuration wants.
     DiskLow,
     /// No broker can be reached.
@@ -101,6 +85,10 @@ pub enum What {
     EventsOverQuota(u8),
     /// So many percent of events are not to the broker's taste, ever.
     EventsUnfit(u8),
+    /// The floor asks, so often at once.
+    FloorAsks(Asking, u8),
+    /// Another gateway connects under this table's name, and comes back when it is thrown out.
+    SecondGateway(Second),
     /// Last wills leave this much later.
     WillsLate(Duration),
     /// Somebody sets the PC's clock, by so many seconds.
@@ -109,8 +97,42 @@ pub enum What {
     LampDark(u32),
 }
 
+/// What the floor asks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Asking {
+    /// Events of the journal that it was told of.
+    Replay,
+    /// Events of a journal that the table never had.
+    ReplayOfAnother,
+    /// The state.
+    Snapshot,
+    /// Digests of everything that runs.
+    Verify,
+    /// Nothing now: the broker kept the request from long ago.
+    Kept,
+    /// Events, and it names nowhere to answer to.
+    Nowhere,
+}
+
+/// A second gateway of the same name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Second {
+    /// It goes by the status that the broker keeps: the number of its connection is higher.
+    Outbids,
+    /// The same, and it says the state of a journal of its own.
+    Tells,
+    /// Its number is from long ago.
+    IsOld,
+}
+
 /// Most faults of a seed.
 const MOST_FAULTS: usize = 5;
+/// Most of those faults that came to the simulation later: drawn for themselves, so that the others of a seed are those it always had.
+const MOST_LATER_FAULTS: usize = 2;
+/// Old events are first looked for 300 s after a start, every 5 s, and the table may be restarted once more before.
+const STAYS_UP: Duration = Duration::from_secs(345);
+/// Requests at once: more than wait for each other.
+const MOST_AT_ONCE: usize = 7;
 /// Most rounds of a seed: short seeds find more in an hour than long ones.
 const MOST_ROUNDS: usize = 3;
 /// A round takes about this long.
@@ -133,9 +155,12 @@ impl Plan {
         };
         let rounds = u32::try_from(1 + chance.below(MOST_ROUNDS)).unwrap_or(1);
         let span = ROUND.saturating_mul(rounds);
-        let faults = (0..chance.below(MOST_FAULTS + 1))
+        let mut faults: Vec<Fault> = (0..chance.below(MOST_FAULTS + 1))
             .map(|_| Fault::drawn(&mut chance, game, span))
             .collect();
+        let mut later = Chance::new(seed ^ 0x1a7e_fa17_5eed);
+        let later_faults = (0..later.below(MOST_LATER_FAULTS + 1)).map(|_| Fault::drawn_later(&mut later, game, span));
+        faults.extend(later_faults);
         Plan {
             seed,
             game,
@@ -166,17 +191,32 @@ fn percent(chance: &mut Chance, most: usize) -> u8 {
 
 impl Fault {
     fn drawn(chance: &mut Chance, game: Game, span: Duration) -> Self {
-        let begins = ms(chance, usize::try_from(span.as_millis()).unwrap_or(0));
-        // Short ones are as likely as long ones, whatever the scale.
-        let most = [200, 2_000, 6_000, LONGEST_MS];
-        let most = most.get(chance.below(most.len())).copied().unwrap_or(LONGEST_MS);
-        let lasts = Duration::from_millis(50) + ms(chance, most);
+        let (begins, lasts) = when(chance, span);
         Fault {
             begins,
             lasts,
             what: What::drawn(chance, game),
         }
     }
+
+    fn drawn_later(chance: &mut Chance, game: Game, span: Duration) -> Self {
+        let (begins, lasts) = when(chance, span);
+        let what = What::drawn_later(chance, game);
+        let lasts = match what {
+            What::DaysAway(_) => lasts + STAYS_UP,
+            _ => lasts,
+        };
+        Fault { begins, lasts, what }
+    }
+}
+
+/// When a fault begins, and how long it lasts.
+fn when(chance: &mut Chance, span: Duration) -> (Duration, Duration) {
+    let begins = ms(chance, usize::try_from(span.as_millis()).unwrap_or(0));
+    // Short ones are as likely as long ones, whatever the scale.
+    let most = [200, 2_000, 6_000, LONGEST_MS];
+    let most = most.get(chance.below(most.len())).copied().unwrap_or(LONGEST_MS);
+    (begins, Duration::from_millis(50) + ms(chance, most))
 }
 
 impl What {
@@ -221,6 +261,36 @@ impl What {
     }
 }
 
+impl What {
+    /// Days are rare: those seeds are long. They are for games that people close between rounds.
+    fn drawn_later(chance: &mut Chance, game: Game) -> Self {
+        match chance.below(24) {
+            0..=3 => What::DiskSetBack,
+            4..=10 => What::DiskUnreadable,
+            11..=17 => {
+                let asking = match chance.below(8) {
+                    0..=2 => Asking::Replay,
+                    3 => Asking::ReplayOfAnother,
+                    4 => Asking::Snapshot,
+                    5 => Asking::Verify,
+                    6 => Asking::Kept,
+                    _ => Asking::Nowhere,
+                };
+                What::FloorAsks(asking, percent(chance, MOST_AT_ONCE))
+            }
+            18..=22 => What::SecondGateway(match chance.below(4) {
+                0 | 1 => Second::Outbids,
+                2 => Second::Tells,
+                _ => Second::IsOld,
+            }),
+            _ => match game {
+                Game::TaiSaiA | Game::SicBoCovered => What::DaysAway(u16::try_from(85 + chance.below(60)).unwrap_or(0)),
+                Game::TaiSaiB | Game::SicBoOpen | Game::TwoUpDice | Game::TriplePenny => What::DiskSetBack,
+            },
+        }
+    }
+}
+
 fn spoiled(chance: &mut Chance) -> Faults {
     let some = |chance: &mut Chance, most: usize| u8::try_from(chance.below(most)).unwrap_or(0);
     let mut faults = Faults::default();
@@ -246,131 +316,6 @@ fn spoiled(chance: &mut Chance) -> Faults {
     }
     faults
 }
-
-impl Game {
-    /// The devices of its table.
-    #[must_use]
-    pub fn devices(self) -> &'static [DeviceKind] {
-        match self {
-            Game::TaiSaiA | Game::SicBoCovered | Game::SicBoOpen => {
-                &[DeviceKind::Tumbler, DeviceKind::Terminal, DeviceKind::LayoutLamps]
-            }
-            Game::TaiSaiB => &[DeviceKind::Terminal, DeviceKind::LayoutLamps],
-            Game::TwoUpDice | Game::TriplePenny => &[DeviceKind::Terminal, DeviceKind::ResultLights],
-        }
-    }
-
-    /// Game, style and layout, as the journal names them.
-    #[must_use]
-    pub fn words(self) -> (&'static str, &'static str, &'static str) {
-        match self {
-            Game::TaiSaiA => ("tai-sai", "A", "appendix-1"),
-            Game::TaiSaiB => ("tai-sai", "B", "appendix-1"),
-            Game::SicBoCovered => ("sic-bo", "covered", ""),
-            Game::SicBoOpen => ("sic-bo", "open", ""),
-            Game::TwoUpDice => ("two-up-dice", "", ""),
-            Game::TriplePenny => ("triple-penny-two-up", "", ""),
-        }
-    }
-
-    /// Lamps, or lights.
-    fn lights(self) -> usize {
-        match self {
-            Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => usize::from(LAMPS),
-            Game::TwoUpDice | Game::TriplePenny => 11,
-        }
-    }
-
-    pub(super) fn fitting(self, seed: u64) -> Fitting {
-        let tumbler = |reader| TumblerSetup {
-            reader,
-            seed,
-            ..TumblerSetup::default()
-        };
-        Fitting {
-            tumbler: match self {
-                Game::TaiSaiA | Game::SicBoCovered => Some(tumbler(Reader::Honest)),
-                Game::SicBoOpen => Some(tumbler(Reader::Open)),
-                Game::TaiSaiB | Game::TwoUpDice | Game::TriplePenny => None,
-            },
-            terminal: match self {
-                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => TerminalSetup::default(),
-                Game::TwoUpDice | Game::TriplePenny => TerminalSetup::two_up(),
-            },
-            lamps: match self {
-                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => LampsSetup {
-                    count: u32::from(LAMPS),
-                    ..LampsSetup::default()
-                },
-                Game::TwoUpDice | Game::TriplePenny => LampsSetup {
-                    kind: crate::wire::message::DeviceKind::ResultLights,
-                    count: LIGHTS,
-                    ..LampsSetup::default()
-                },
-            },
-            lamps_are: match self {
-                Game::TaiSaiA | Game::TaiSaiB | Game::SicBoCovered | Game::SicBoOpen => DeviceKind::LayoutLamps,
-                Game::TwoUpDice | Game::TriplePenny => DeviceKind::ResultLights,
-            },
-        }
-    }
-
-    pub(super) fn config(self) -> GameConfig {
-        let lamp_map = || (0..LAMPS).map(|bit| vec![bit]).collect();
-        let tai_sai = |style| {
-            GameConfig::TaiSai(TaiSaiConfig {
-                style,
-                layout: Layout::Appendix1,
-                lamp_map: lamp_map(),
-                rest: REST,
-                settle_after: SETTLE_AFTER,
-                cover_settles_after: COVER_SETTLES_AFTER,
-                hold_no_spin_after_uncover: true,
-                display_fault_locks: false,
-                lamp_wait: LAMP_WAIT,
-            })
-        };
-        let sic_bo = |tumbler| {
-            GameConfig::SicBo(SicBoConfig {
-                tumbler,
-                paytable: None,
-                policy: HousePolicy::default(),
-                lamp_map: lamp_map(),
-                rest: REST,
-                settle_after: SETTLE_AFTER,
-                cover_settles_after: COVER_SETTLES_AFTER,
-                hold_no_spin_after_uncover: true,
-                lamp_wait: LAMP_WAIT,
-            })
-        };
-        match self {
-            Game::TaiSaiA => tai_sai(Style::A),
-            Game::TaiSaiB => tai_sai(Style::B),
-            Game::SicBoCovered => sic_bo(SicBoTumbler::Covered),
-            Game::SicBoOpen => sic_bo(SicBoTumbler::Open),
-            Game::TwoUpDice => GameConfig::TwoUpDice(TwoUpDiceConfig {
-                first_three: FirstThree::ComesBack,
-                mis_keyed: MisKeyed::Correct,
-                lamp_wait: LAMP_WAIT,
-            }),
-            Game::TriplePenny => GameConfig::TriplePenny(TriplePennyConfig {
-                display: Display::Lights,
-                mis_keyed: MisKeyed::Correct,
-                lamp_wait: LAMP_WAIT,
-            }),
-        }
-    }
-}
-
-/// Areas of the layout, each with a lamp of its own.
-pub(super) const LAMPS: u16 = 50;
-/// Lights of two-up.
-pub(super) const LIGHTS: u32 = 11;
-/// As the configuration has them by default.
-const REST: Duration = Duration::from_secs(3);
-const SETTLE_AFTER: Duration = Duration::from_secs(3);
-const COVER_SETTLES_AFTER: Duration = Duration::from_secs(5);
-const LAMP_WAIT: Duration = Duration::from_millis(800);
 
 impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -404,12 +349,12 @@ mod tests {
         let plans: Vec<Plan> = (0..200).map(Plan::drawn).collect();
         for plan in &plans {
             assert_eq!(*plan, Plan::drawn(plan.seed));
-            assert!(plan.faults.len() <= MOST_FAULTS);
+            assert!(plan.faults.len() <= MOST_FAULTS + MOST_LATER_FAULTS);
             for fault in 0..plan.faults.len() {
                 assert_eq!(plan.only(&[fault], 1).faults, [plan.faults[fault]]);
             }
         }
         assert!(plans.iter().any(|plan| plan.faults.is_empty()));
-        assert!(plans.iter().any(|plan| plan.faults.len() == MOST_FAULTS));
+        assert!(plans.iter().any(|plan| plan.faults.len() > MOST_FAULTS));
     }
 }

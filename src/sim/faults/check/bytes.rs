@@ -5,7 +5,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use prost::Message;
 
-use crate::sim::faults::trace::{Invariant, Judge, Seen, Sight};
+use crate::sim::faults::trace::{AfterRollback, Invariant, Judge, Seen, Sight};
 use crate::table::event::response::Response as Answer;
 use crate::table::event::{Event, Response};
 
@@ -18,6 +18,10 @@ pub(super) struct SameBytes {
 impl Judge for SameBytes {
     fn invariant(&self) -> Invariant {
         Invariant::SameBytes
+    }
+
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
@@ -33,6 +37,13 @@ impl Judge for SameBytes {
                 None if topic.contains("/responses/") => self.answered(payload),
                 None => Ok(()),
             },
+            Seen::WentBack { journal, to } => {
+                // What comes after it may be another event of that number; the floor keeps both.
+                if let Some(known) = self.known.get_mut(*journal) {
+                    known.retain(|seqno, _| seqno <= to);
+                }
+                Ok(())
+            }
             _ => Ok(()),
         }
     }

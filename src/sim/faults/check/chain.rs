@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sha2::{Digest, Sha256};
 
-use crate::sim::faults::trace::{Ending, Invariant, Judge, Seen, Sight, Stored};
+use crate::sim::faults::trace::{AfterRollback, Ending, Invariant, Judge, Seen, Sight, Stored};
 use crate::table::event::Event;
 use crate::table::event::event::Body;
 
@@ -15,6 +15,8 @@ pub(super) struct Contiguous {
     runs: BTreeSet<String>,
     /// The run of the newest event.
     run: Option<Run>,
+    /// The journal has gone back: how the run before ended isn't known.
+    has_gone_back: bool,
     /// An append of this run failed: it may not get its last one through either.
     is_failing: bool,
 }
@@ -23,6 +25,8 @@ pub(super) struct Contiguous {
 struct Run {
     name: String,
     uptime_us: u64,
+    /// It has said that it started.
+    has_started: bool,
     /// It has said that it stopped.
     has_stopped: bool,
     /// The run before had said so.
@@ -34,6 +38,8 @@ struct Journal {
     seqno: u64,
     sha256: Vec<u8>,
     last_round: u64,
+    /// Hash and last round after each event, for a journal that goes back.
+    before: BTreeMap<u64, (Vec<u8>, u64)>,
 }
 
 impl Judge for Contiguous {
@@ -41,9 +47,21 @@ impl Judge for Contiguous {
         Invariant::Contiguous
     }
 
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
+    }
+
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
             Seen::GatewayStarted { .. } => self.is_failing = false,
+            Seen::WentBack { journal, to } => {
+                let journal = self.journals.entry((*journal).to_owned()).or_default();
+                journal.before.retain(|seqno, _| seqno <= to);
+                journal.seqno = *to;
+                (journal.sha256, journal.last_round) = journal.before.get(to).cloned().unwrap_or_default();
+                self.run = None;
+                self.has_gone_back = true;
+            }
             Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
             // Whoever can't write can't write that either.
             Seen::GatewayEnded { how: Ending::Stopped }
@@ -74,6 +92,8 @@ impl Contiguous {
         journal.sha256 = Sha256::digest(record.bytes).to_vec();
         let last_round = journal.last_round;
         journal.last_round = last_round.max(event.round_id);
+        let after = (journal.sha256.clone(), journal.last_round);
+        journal.before.insert(record.seqno, after);
         if record.seqno != seqno + 1 {
             return Err(format!("it follows event {seqno}"));
         }
@@ -120,10 +140,15 @@ impl Contiguous {
                 *before = Some(Run {
                     name: event.run_id.clone(),
                     uptime_us: event.uptime_us,
+                    has_started: false,
                     has_stopped: false,
                     after_clean_stop,
                 });
-                if !matches!(event.body, Some(Body::GatewayStarted(_) | Body::JournalStarted(_))) {
+                let begins = matches!(
+                    event.body,
+                    Some(Body::GatewayStarted(_) | Body::JournalStarted(_) | Body::SelfTestFailed(_))
+                );
+                if !begins {
                     return Err("a run doesn't begin with GatewayStarted".to_owned());
                 }
                 if !self.runs.insert(event.run_id.clone()) {
@@ -131,14 +156,22 @@ impl Contiguous {
                 }
             }
         }
-        let was_clean = self.run.as_ref().is_some_and(|run| run.after_clean_stop);
-        match &event.body {
-            Some(Body::GatewayStarted(started)) if started.clean_stop != was_clean => Err(format!(
+        let Some(Body::GatewayStarted(started)) = &event.body else {
+            return Ok(());
+        };
+        // A journal that begins anew in the middle of a run follows no clean stop.
+        let was_clean = self
+            .run
+            .as_mut()
+            .is_some_and(|run| !std::mem::replace(&mut run.has_started, true) && run.after_clean_stop);
+        let is_known = !std::mem::take(&mut self.has_gone_back);
+        if is_known && started.clean_stop != was_clean {
+            return Err(format!(
                 "it says clean_stop {}, and the run before ended so: {was_clean}",
                 started.clean_stop
-            )),
-            Some(_) | None => Ok(()),
+            ));
         }
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sim::faults::trace::{Answer, Invariant, Judge, Publish, Seen, Sight, is_events};
+use crate::sim::faults::trace::{AfterRollback, Answer, Invariant, Judge, Publish, Seen, Sight, is_events};
 use crate::table::event::Event;
 use prost::Message;
 
@@ -24,6 +24,10 @@ struct Acknowledged {
 impl Judge for CursorBehind {
     fn invariant(&self) -> Invariant {
         Invariant::CursorBehind
+    }
+
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
@@ -63,6 +67,14 @@ impl Judge for CursorBehind {
                 if *cursor < before {
                     return Err(format!("the cursor goes back from {before} to {cursor}"));
                 }
+            }
+            Seen::WentBack { journal, to } => {
+                let journal = self.journals.entry((*journal).to_owned()).or_default();
+                journal.through = journal.through.min(*to);
+                journal.beyond.clear();
+                // The image holds an older one, which nobody has told of.
+                journal.cursor = 0;
+                self.given.retain(|_, (_, seqno)| *seqno <= *to);
             }
             Seen::Expired { journal, through } => {
                 let cursor = self.journals.get(*journal).map_or(0, |journal| journal.cursor);

@@ -2,7 +2,7 @@
 //! round is played to its end.
 
 use super::story::Story;
-use crate::sim::faults::trace::{Invariant, Judge, Seen, Sight};
+use crate::sim::faults::trace::{AfterRollback, Invariant, Judge, Seen, Sight};
 use crate::table::event::event::Body;
 
 #[derive(Default)]
@@ -18,6 +18,10 @@ impl Judge for RoundsEnd {
         Invariant::RoundsEnd
     }
 
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
+    }
+
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
             Seen::Began { game, layout, .. } => self.story.begin(game, layout),
@@ -30,6 +34,7 @@ impl Judge for RoundsEnd {
                 }
                 return judged;
             }
+            Seen::WentBack { .. } => self.story.round = None,
             Seen::LastRound => self.settled_before = Some(self.settled),
             Seen::End => return self.at_end(),
             _ => {}

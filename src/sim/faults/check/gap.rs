@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sim::faults::trace::{Answer, Connection, Invariant, Judge, Publish, Seen, Sight, is_events};
+use crate::sim::faults::trace::{AfterRollback, Answer, Connection, Invariant, Judge, Publish, Seen, Sight, is_events};
 use crate::table::event::Event;
 use crate::table::event::event::Body;
 use prost::Message;
@@ -50,6 +50,10 @@ impl Leg {
 impl Judge for NoGap {
     fn invariant(&self) -> Invariant {
         Invariant::NoGap
+    }
+
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
@@ -105,6 +109,14 @@ impl Judge for NoGap {
                     leg.unfit.insert(*seqno);
                     leg.take(0);
                 }
+                Ok(())
+            }
+            Seen::WentBack { journal, to } => {
+                let leg = self.journals.entry((*journal).to_owned()).or_default();
+                leg.head = *to;
+                leg.taken = leg.taken.min(*to);
+                leg.ahead.clear();
+                leg.unfit.retain(|seqno| seqno <= to);
                 Ok(())
             }
             Seen::Expired { journal, through } => match self.journals.get(*journal) {

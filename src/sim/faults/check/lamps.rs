@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost::Message;
 
 use super::story::{Mode, Stage, Story};
-use crate::sim::faults::trace::{Happening, Invariant, Judge, Picture, Seen, Sight, bits, is_state};
-use crate::table::event::{TableLockedReason, TableState};
+use crate::sim::faults::trace::{AfterRollback, Happening, Invariant, Judge, Picture, Seen, Sight, bits, is_state};
+use crate::table::event::{Body, Event, TableLockedReason, TableState};
 use crate::table::input::DeviceKind;
 
 #[derive(Default)]
@@ -20,11 +20,17 @@ pub(super) struct LampsEqualState {
     broken: BTreeSet<(DeviceKind, usize)>,
     links: BTreeSet<DeviceKind>,
     retained: Option<TableState>,
+    /// The journal has gone back, and no new one has told the state since.
+    is_unsure: bool,
 }
 
 impl Judge for LampsEqualState {
     fn invariant(&self) -> Invariant {
         Invariant::LampsEqualState
+    }
+
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
@@ -35,7 +41,13 @@ impl Judge for LampsEqualState {
             }
             Seen::GatewayStarted { .. } => self.is_running = true,
             Seen::GatewayEnded { .. } => self.is_running = false,
-            Seen::Appended { .. } => sight.events.iter().for_each(|event| self.story.fold(event)),
+            Seen::Appended { .. } => {
+                for event in sight.events {
+                    self.story.fold(event);
+                    self.is_unsure &= !tells_all(event);
+                }
+            }
+            Seen::WentBack { .. } => self.is_unsure = true,
             Seen::LinkBroken { device } => {
                 self.links.insert(*device);
             }
@@ -47,12 +59,18 @@ impl Judge for LampsEqualState {
             Seen::Published { topic, payload, .. } if is_state(topic) => {
                 self.retained = TableState::decode(*payload).ok();
             }
+            Seen::Intruded { topic, payload } if is_state(topic) => self.retained = TableState::decode(*payload).ok(),
             Seen::BrokerForgot => self.retained = None,
-            Seen::Quiet if self.is_running => return self.compare(),
+            Seen::Quiet if self.is_running && !self.is_unsure => return self.compare(),
             _ => {}
         }
         Ok(())
     }
+}
+
+/// A new journal begins with the whole state.
+fn tells_all(event: &Event) -> bool {
+    event.seqno <= 2 && matches!(event.body, Some(Body::CheckpointRecorded(_)))
 }
 
 impl LampsEqualState {

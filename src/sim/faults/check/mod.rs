@@ -16,6 +16,12 @@
 //! | `alerts` | an alert raised twice, or cleared without standing |
 //! | `invented` | a fact of something that didn't happen |
 //! | `status` | a retained status that is wrong |
+//! | `kept` | an event that is deleted before its time, or without a word |
+//! | `rolled` | a journal that went back in time, gone on with though the floor knows better |
+//! | `answered` | a request of the floor's that is not answered, or wrongly |
+//!
+//! When the disk is set back to an older copy, what the events said after it did not happen any more: judges that fold the story of the table
+//! retire then ([`AfterRollback`](super::trace::AfterRollback)), the others go on.
 
 #![allow(
     clippy::wildcard_enum_match_arm,
@@ -23,6 +29,7 @@
 )]
 
 mod alerts;
+mod answered;
 mod areas;
 mod bytes;
 mod chain;
@@ -31,8 +38,10 @@ mod decided;
 mod ends;
 mod gap;
 mod invented;
+mod kept;
 mod lamps;
 mod result;
+mod rolled;
 mod shown;
 mod status;
 mod story;
@@ -60,5 +69,8 @@ pub fn all() -> Vec<Box<dyn Judge>> {
         Box::new(alerts::AlertsOnce::default()),
         Box::new(invented::NothingInvented::default()),
         Box::new(status::StatusTrue::default()),
+        Box::new(kept::KeptLongEnough::default()),
+        Box::new(rolled::RollbackTold::default()),
+        Box::new(answered::Answered::default()),
     ]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prost::Message;
 
-use crate::sim::faults::trace::{Connection, Invariant, Judge, Seen, Sight, is_status};
+use crate::sim::faults::trace::{AfterRollback, Connection, Invariant, Judge, Seen, Sight, is_status};
 use crate::table::event::Status;
 
 #[derive(Default)]
@@ -16,11 +16,19 @@ pub(super) struct StatusTrue {
     /// Numbers that could not be kept when they were counted: the next run may use them again.
     lost: BTreeSet<u64>,
     retained: Option<Status>,
+    /// What is retained is of a second gateway.
+    is_intruders: bool,
+    /// The count of connections has gone back, and nobody was told a number since.
+    has_gone_back: bool,
 }
 
 impl Judge for StatusTrue {
     fn invariant(&self) -> Invariant {
         Invariant::StatusTrue
+    }
+
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::GoesOn
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
@@ -34,11 +42,28 @@ impl Judge for StatusTrue {
                 let status = Status::decode(*payload).map_err(|error| format!("a status can't be read: {error}"))?;
                 let said = status.connection;
                 let is_online = status.online;
-                self.retained = Some(status);
+                let before = self.retained.replace(status);
+                let is_intruders = std::mem::take(&mut self.is_intruders);
                 if !is_online {
                     return Ok(());
                 }
                 self.newest = said;
+                if std::mem::take(&mut self.has_gone_back) {
+                    // What the disk knew is gone, and only what the broker has kept can be outbid.
+                    self.highest = None;
+                    self.lost.clear();
+                    if before.as_ref().is_some_and(|before| said <= before.connection) {
+                        return Err(format!(
+                            "connection {connection} calls itself {said}, and the broker has kept a higher one"
+                        ));
+                    }
+                }
+                if let Some(before) = before.filter(|before| is_intruders && said <= before.connection) {
+                    return Err(format!(
+                        "connection {connection} calls itself {said}, and a second gateway is {}",
+                        before.connection
+                    ));
+                }
                 match self.highest {
                     Some((highest, by)) if by != *connection && said <= highest => Err(format!(
                         "connection {connection} calls itself {said}, and an earlier one was {highest}"
@@ -55,14 +80,25 @@ impl Judge for StatusTrue {
                 self.lost.insert(*number);
                 Ok(())
             }
+            Seen::Intruded { topic, payload } if is_status(topic) => {
+                self.retained = Status::decode(*payload).ok();
+                self.is_intruders = true;
+                Ok(())
+            }
+            Seen::WentBack { .. } => {
+                self.has_gone_back = true;
+                Ok(())
+            }
             Seen::BrokerForgot => {
                 self.retained = None;
+                self.is_intruders = false;
                 Ok(())
             }
             Seen::Quiet => {
                 let newest = self.newest;
                 match &self.retained {
                     None => Err("there is no retained status".to_owned()),
+                    Some(_) if self.is_intruders => Err("the retained status is a second gateway's".to_owned()),
                     Some(status) if !status.online => Err("the retained status says that the table is away".to_owned()),
                     Some(status) if status.connection != newest => Err(format!(
                         "the retained status is of connection {}, and the table's is {newest}",

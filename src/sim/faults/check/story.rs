@@ -294,7 +294,8 @@ impl Story {
             (CheckpointMode::Closed | CheckpointMode::Unspecified, _) => Mode::Closed,
         };
         self.locks = state.locks.iter().map(|lock| (lock.reason, lock.kind)).collect();
-        let alerts = state.alerts.iter();
+        // One that is over and was not acknowledged is still told of, and stands no more.
+        let alerts = state.alerts.iter().filter(|alert| !alert.over);
         self.alerts = alerts.map(|alert| (alert.alert.clone(), alert.text.clone())).collect();
         self.lights = Lights::default();
         self.round = state.phase.as_ref().and_then(|phase| self.adopt_phase(phase));

@@ -10,9 +10,9 @@ use prost::Message as _;
 use prost::bytes::Bytes;
 use tokio::task::JoinHandle;
 
-use super::super::trace::is_events;
+use super::super::trace::{is_events, is_state, is_status};
 use super::Bug;
-use crate::table::event::Event;
+use crate::table::event::{Event, Response};
 use crate::uplink::exchange::{ConnectError, ConnectOptions, Publication, Signal, Stuck, Subscription, Verdict};
 use crate::uplink::{Brokers, Connected, Reads};
 
@@ -57,6 +57,7 @@ impl Brokers for Bugged {
             unacknowledged: Vec::new(),
             before: VecDeque::new(),
             held: Mutex::default(),
+            answered: Mutex::default(),
         }))
     }
 
@@ -84,6 +85,8 @@ struct BuggedConnection {
     /// To be said before anything else.
     before: VecDeque<Signal>,
     held: Mutex<Held>,
+    /// The id of the newest answer.
+    answered: Mutex<Option<String>>,
 }
 
 /// The first event of a connection, and whether it has been sent after the second.
@@ -109,6 +112,7 @@ impl Connected for BuggedConnection {
                     self.unacknowledged.retain(|sent| sent != packet);
                 }
             }
+            Signal::Message(message) if self.overlooks(&message.topic) => return self.poll_next(cx),
             Signal::Acknowledged(packet, _) => self.unacknowledged.retain(|sent| sent != packet),
             Signal::Lost(_) if self.bug == Bug::UnacknowledgedForgotten => {
                 let cleared = std::mem::take(&mut self.unacknowledged);
@@ -124,6 +128,10 @@ impl Connected for BuggedConnection {
     }
 
     fn publish(&self, publication: Publication) -> Result<(), Stuck> {
+        if self.bug == Bug::AnswersUnderOldId && publication.topic.contains("/responses/") {
+            let payload = self.under_old_id(&publication.payload);
+            return self.connection.publish(Publication { payload, ..publication });
+        }
         if self.is_first || !is_events(&publication.topic) {
             return self.connection.publish(publication);
         }
@@ -156,6 +164,25 @@ impl Connected for BuggedConnection {
 
     fn disconnect(&self) -> Result<(), Stuck> {
         self.connection.disconnect()
+    }
+}
+
+impl BuggedConnection {
+    fn overlooks(&self, topic: &str) -> bool {
+        match self.bug {
+            Bug::KeptStateIgnored => is_state(topic),
+            Bug::KeptStatusIgnored => is_status(topic),
+            _ => false,
+        }
+    }
+
+    fn under_old_id(&self, payload: &Bytes) -> Bytes {
+        let Ok(mut answer) = Response::decode(payload.clone()) else {
+            return payload.clone();
+        };
+        let before = hold(&self.answered).replace(answer.request_id.clone());
+        answer.request_id = before.unwrap_or(answer.request_id);
+        Bytes::from(answer.encode_to_vec())
     }
 }
 

@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 use super::plan::{Plan, What};
 use super::trace::Invariant;
 use crate::device::Ports;
-use crate::gateway::{ClockSource, Found, Outside, Synchronisation};
+use crate::gateway::{Answer, ClockSource, Found, Outside, Synchronisation};
 use crate::journal::{Begin, JournalConfig, OpenError, Owner};
 use crate::table::input::DeviceKind;
 use crate::time::{Clock, Timestamp};
@@ -60,11 +60,21 @@ pub enum Bug {
     KeyDeliveredTwice,
     /// Lamps aren't sent again when their board has restarted.
     LampsNotSentAgain,
+    /// What the broker has kept of the state is not looked at.
+    KeptStateIgnored,
+    /// What the broker has kept of the status is not looked at.
+    KeptStatusIgnored,
+    /// Events that can't be read are passed over.
+    UnreadablePassedOver,
+    /// An answer carries the id of the request before.
+    AnswersUnderOldId,
+    /// Retention deletes whatever is there.
+    DeletedTooSoon,
 }
 
 impl Bug {
     /// Every one.
-    pub const ALL: [Bug; 14] = [
+    pub const ALL: [Bug; 19] = [
         Bug::DoneBeforeDurable,
         Bug::FailureSwallowed,
         Bug::RetryWritesTwice,
@@ -79,6 +89,11 @@ impl Bug {
         Bug::EncodedAnew,
         Bug::KeyDeliveredTwice,
         Bug::LampsNotSentAgain,
+        Bug::KeptStateIgnored,
+        Bug::KeptStatusIgnored,
+        Bug::UnreadablePassedOver,
+        Bug::AnswersUnderOldId,
+        Bug::DeletedTooSoon,
     ];
 
     /// Whether this plan has what it takes to show it; the others need not be lived through.
@@ -92,6 +107,11 @@ impl Bug {
             Bug::NewestEventForgotten | Bug::AlertsForgotten | Bug::CountersForgotten => {
                 has(|what| matches!(what, What::Crash { .. } | What::Restart))
             }
+            Bug::KeptStateIgnored => has(|what| *what == What::DiskSetBack),
+            Bug::KeptStatusIgnored => has(|what| matches!(what, What::SecondGateway(_))),
+            Bug::UnreadablePassedOver => has(|what| *what == What::DiskUnreadable),
+            Bug::AnswersUnderOldId => has(|what| matches!(what, What::FloorAsks(..))),
+            Bug::DeletedTooSoon => has(|what| matches!(what, What::DaysAway(_))),
             Bug::DoneBeforeDurable
             | Bug::CursorOneAhead
             | Bug::ConnectionsCountedAnew
@@ -120,6 +140,11 @@ impl Bug {
             Bug::EncodedAnew => &[Invariant::SameBytes],
             Bug::KeyDeliveredTwice => &[Invariant::NothingInvented],
             Bug::LampsNotSentAgain => &[Invariant::LampsEqualState],
+            Bug::KeptStateIgnored => &[Invariant::RollbackTold],
+            Bug::KeptStatusIgnored => &[Invariant::StatusTrue],
+            Bug::UnreadablePassedOver => &[Invariant::NoGap],
+            Bug::AnswersUnderOldId => &[Invariant::Answered],
+            Bug::DeletedTooSoon => &[Invariant::KeptLongEnough],
         }
     }
 }
@@ -174,7 +199,7 @@ impl Outside for Bugged {
         self.outside.machine()
     }
 
-    fn program_digest(&self, seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
+    fn program_digest(&self, seed: &[u8]) -> Answer<[u8; 32]> {
         self.outside.program_digest(seed)
     }
 

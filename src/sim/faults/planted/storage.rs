@@ -16,7 +16,7 @@ use crate::journal::{Newest, Record, Seqno};
 use crate::table::event::Event;
 use crate::table::event::event::Body;
 use crate::time::Timestamp;
-use crate::uplink::{Ancestry, Ledger, SourceOpener};
+use crate::uplink::{Ancestry, EventSource, Extent, Ledger, Page, SourceError, SourceOpener};
 
 /// Whoever retries too early takes an append for lost after this long.
 const TAKEN_FOR_LOST: Duration = Duration::from_millis(200);
@@ -101,6 +101,10 @@ impl Store for Bugged {
     }
 
     fn expirable(&self, now: Timestamp) -> Answer<Option<(Seqno, [u8; 32])>> {
+        if self.bug == Bug::DeletedTooSoon {
+            let newest = self.shelf.read(1, Seqno::MAX).pop();
+            return Box::pin(async move { newest.map(|newest| (newest.seqno, newest.sha256)) });
+        }
         self.shelf.expirable(now)
     }
 
@@ -156,7 +160,14 @@ impl Shelf for Bugged {
     }
 
     fn source(&self) -> SourceOpener {
-        self.shelf.source()
+        let mut opener = self.shelf.source();
+        if self.bug != Bug::UnreadablePassedOver {
+            return opener;
+        }
+        Box::new(move || {
+            let source = opener();
+            Ok(Box::new(PassingOver(source?)))
+        })
     }
 
     fn newest(&self) -> Newest {
@@ -169,6 +180,27 @@ impl Shelf for Bugged {
 
     fn close(&self) -> Answer<()> {
         self.shelf.close()
+    }
+}
+
+/// A journal of which what can't be read is taken for read.
+struct PassingOver(Box<dyn EventSource>);
+
+impl EventSource for PassingOver {
+    fn extent(&mut self) -> Result<Extent, SourceError> {
+        self.0.extent()
+    }
+
+    fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError> {
+        let passed_over = Page {
+            records: Vec::new(),
+            next: to + 1,
+        };
+        Ok(self.0.page(from, to, max).unwrap_or(passed_over))
+    }
+
+    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>> {
+        self.0.elder(journal_id)
     }
 }
 

@@ -36,6 +36,12 @@ pub enum Invariant {
     NothingInvented,
     /// The connection's number only rises, and the retained status is its own.
     StatusTrue,
+    /// Events are kept for as long as was promised, and what is deleted is told.
+    KeptLongEnough,
+    /// A journal that went back in time is not gone on with once the floor knows better.
+    RollbackTold,
+    /// Each request of the floor's is answered once, with what was asked for.
+    Answered,
     /// What the gateway writes can be read, and it never dies.
     Sound,
 }
@@ -58,6 +64,9 @@ impl Invariant {
             Invariant::AlertsOnce => "alerts-once",
             Invariant::NothingInvented => "nothing-invented",
             Invariant::StatusTrue => "status-true",
+            Invariant::KeptLongEnough => "kept-long-enough",
+            Invariant::RollbackTold => "rollback-told",
+            Invariant::Answered => "answered",
             Invariant::Sound => "sound",
         }
     }
@@ -80,8 +89,22 @@ pub struct Sight<'a> {
     pub events: &'a [Event],
 }
 
+/// What becomes of a judge when the journal goes back in time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AfterRollback {
+    /// It knows what that means, and goes on.
+    GoesOn,
+    /// It looks at nothing more: what it has seen of the table did not happen any more.
+    Retires,
+}
+
 /// Judges one invariant.
 pub trait Judge: Send {
+    /// What becomes of it after [`Seen::WentBack`].
+    fn after_rollback(&self) -> AfterRollback {
+        AfterRollback::Retires
+    }
+
     /// Which.
     fn invariant(&self) -> Invariant;
 

@@ -10,9 +10,10 @@ mod judge;
 mod seen;
 mod told;
 
-pub use judge::{Finding, Invariant, Judge, Sight};
+pub use judge::{AfterRollback, Finding, Invariant, Judge, Sight};
 pub use seen::{
-    Answer, Connection, Ending, Happening, Picture, Publish, Seen, Stored, Who, bits, is_events, is_state, is_status,
+    Answer, Connection, Ending, Happening, Picture, Publish, Seen, Stored, Wants, Who, bits, is_events, is_state,
+    is_status,
 };
 
 use std::fmt;
@@ -104,6 +105,9 @@ impl Trace {
             events: &events,
         };
         let mut judges = std::mem::take(&mut self.judges);
+        if let Seen::WentBack { .. } = seen {
+            judges.retain(|judge| judge.after_rollback() == AfterRollback::GoesOn);
+        }
         for judge in &mut judges {
             if let Err(text) = judge.look(&sight) {
                 self.find(at, judge.invariant(), text);
@@ -192,6 +196,9 @@ fn decode(seen: &Seen<'_>, events: &mut Vec<Event>) -> Result<(), String> {
         | Seen::Expired { .. }
         | Seen::CursorWritten { .. }
         | Seen::CountLost { .. }
+        | Seen::WentBack { .. }
+        | Seen::Intruded { .. }
+        | Seen::FloorAsked { .. }
         | Seen::Shows { .. }
         | Seen::Happened { .. }
         | Seen::LinkBroken { .. }

@@ -113,6 +113,15 @@ pub enum Answer {
     Unfit,
 }
 
+/// What comes of a request of the floor's.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Wants {
+    /// An answer.
+    Answer,
+    /// None: it was kept by the broker from long ago, or names nowhere to answer to.
+    Silence,
+}
+
 /// Who acts at the table.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Who {
@@ -205,6 +214,14 @@ pub enum Seen<'a> {
         cursor: u64,
     },
 
+    /// The disk was set back to an older copy while no gateway ran: of this journal events up to `to` are left, and of the disk nothing that came later.
+    WentBack {
+        /// UUID of the journal in use.
+        journal: &'a str,
+        /// Its newest event now.
+        to: u64,
+    },
+
     /// The number of a connection was not kept: the disk failed when it was counted.
     CountLost {
         /// The number, which is used all the same.
@@ -278,6 +295,22 @@ pub enum Seen<'a> {
         publish: Publish,
         /// What it said.
         answer: Answer,
+    },
+    /// A second gateway of the same name published this, and the broker keeps it.
+    Intruded {
+        /// The topic.
+        topic: &'a str,
+        /// Its bytes.
+        payload: &'a [u8],
+    },
+    /// A request of the floor's has reached the gateway's connection. It may still be lost with it.
+    FloorAsked {
+        /// Which.
+        connection: Connection,
+        /// The request.
+        payload: &'a [u8],
+        /// Whether it names somewhere to answer to, and is meant now.
+        wants: Wants,
     },
     /// The broker restarted without its memory: retained messages and sessions are gone.
     BrokerForgot,

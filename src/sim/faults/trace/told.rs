@@ -7,7 +7,7 @@ use std::time::Duration;
 use prost::Message;
 
 use super::seen::{Picture, Seen, bits};
-use crate::table::event::Event;
+use crate::table::event::{Event, Request};
 
 /// Folds this into the hash. The state is a message and has no hash of its own: its bytes stand for it.
 pub(super) fn hash_of(seen: &Seen<'_>, hasher: &mut DefaultHasher) {
@@ -24,6 +24,13 @@ pub(super) fn hash_of(seen: &Seen<'_>, hasher: &mut DefaultHasher) {
         Seen::Expired { journal, through } => (journal, through).hash(hasher),
         Seen::CursorWritten { journal, cursor } => (journal, cursor).hash(hasher),
         Seen::CountLost { number } => number.hash(hasher),
+        Seen::WentBack { journal, to } => (journal, to).hash(hasher),
+        Seen::Intruded { topic, payload } => (topic, payload).hash(hasher),
+        Seen::FloorAsked {
+            connection,
+            payload,
+            wants,
+        } => (connection, payload, wants).hash(hasher),
         Seen::Shows { device, picture } => (device, picture).hash(hasher),
         Seen::Happened { device, what } => (device, what).hash(hasher),
         Seen::LinkBroken { device } | Seen::LinkMended { device } => device.hash(hasher),
@@ -96,6 +103,25 @@ impl fmt::Display for Line<'_> {
             Seen::Expired { journal, through } => write!(out, "journal  {} expired through {through}", short(journal)),
             Seen::CursorWritten { journal, cursor } => write!(out, "journal  {} cursor {cursor}", short(journal)),
             Seen::CountLost { number } => write!(out, "journal  connection number {number} not kept"),
+            Seen::WentBack { journal, to } => write!(out, "journal  {} went back to {to}", short(journal)),
+            Seen::Intruded { topic, payload } => write!(
+                out,
+                "broker   a second gateway publishes {} ({} bytes)",
+                topic.rsplit('/').next().unwrap_or(topic),
+                payload.len()
+            ),
+            Seen::FloorAsked {
+                connection,
+                payload,
+                wants,
+            } => match Request::decode(*payload) {
+                Ok(request) => write!(
+                    out,
+                    "floor    #{connection} asks {:?} {:?}, wants {wants:?}",
+                    request.request_id, request.request
+                ),
+                Err(_) => write!(out, "floor    #{connection} asks what can't be read, wants {wants:?}"),
+            },
             Seen::Shows { device, picture } => write!(out, "shows    {device:?} {}", Shown(picture)),
             Seen::Happened { device, what } => write!(out, "happens  {device:?} {what:?}"),
             Seen::LinkBroken { device } => write!(out, "link     {device:?} broken"),

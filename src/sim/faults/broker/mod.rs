@@ -1,27 +1,28 @@
 //! A simulated broker: it keeps what is to be retained, answers in its own time, and does whatever a broker on a floor can do wrong.
 //!
 //! Everything that it does is a deed at a time: a publish that arrives, an acknowledgement that leaves, a last will. One task does
-//! them in order; a broker that stalls does them later.
+//! them in order; a broker that stalls does them later. The gateway reaches it by its [`ways`]; who else does is in [`others`].
+
+mod others;
+mod ways;
+
+pub(super) use ways::Ways;
+
+use others::Intruder;
 
 use super::eyes::{Eyes, hold};
-use super::life::{Life, Pulse};
-use super::trace::{Answer, Connection, Publish, Seen, is_events};
+use super::trace::{Answer, Connection, Publish, Seen, Wants, is_events};
 use crate::sim::Chance;
-use crate::uplink::exchange::{
-    ConnectError, ConnectOptions, Loss, Message, Publication, Retention, Signal, Stuck, Subscription, Terms, Verdict,
-};
-use crate::uplink::{Brokers, Connected, Reads};
+use crate::uplink::exchange::{Loss, Message, Publication, Retention, Signal, Terms, Verdict};
 use prost::bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::Future;
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+/// Of every topic of the table.
+pub(super) const PREFIX: &str = "tablegate/harbour/SIM-01";
 /// A packet takes up to this long each way.
 const NETWORK_MS: usize = 3;
 /// An acknowledgement out of its order is up to this late.
@@ -30,8 +31,6 @@ const REORDERED_MS: usize = 300;
 const SILENCE_NOTICED_AFTER: Duration = Duration::from_secs(15);
 /// As many publishes as the broker takes before the first is acknowledged.
 const RECEIVE_MAXIMUM: u16 = 100;
-/// Publishes that a client's queue takes while the broker reads none.
-const HAND_OVER: usize = 32;
 
 /// How the broker behaves.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -84,6 +83,10 @@ enum Deed {
     /// The client has waited long enough for a broker that stalls.
     Despair(Connection),
     Will(Connection, String, Bytes),
+    /// A request of the floor's reaches a client.
+    Ask(Connection, Message, Wants),
+    /// The second gateway connects.
+    Intrude,
 }
 
 /// An acknowledgement, for the trace.
@@ -122,6 +125,10 @@ struct Inner {
     deed: u64,
     /// An event of each number gets the same answer each time: a payload that is no good stays so.
     unfit: BTreeSet<Vec<u8>>,
+    /// A second gateway of the same name.
+    second: Option<Intruder>,
+    /// What the floor has asked so far.
+    asked: u64,
 }
 
 /// The broker.
@@ -144,6 +151,8 @@ impl Broker {
                 deeds: BTreeMap::new(),
                 deed: 0,
                 unfit: BTreeSet::new(),
+                second: None,
+                asked: 0,
             }),
             eyes,
             stir: Notify::new(),
@@ -272,6 +281,8 @@ impl Broker {
                 self.lose(inner, connection, Loss::Broken(text.to_owned()));
             }
             Deed::Will(connection, topic, payload) => self.published(inner, connection, &topic, &payload, true),
+            Deed::Ask(connection, message, wants) => self.asks(inner, connection, message, wants),
+            Deed::Intrude => self.intrude(inner),
         }
     }
 
@@ -287,7 +298,8 @@ impl Broker {
             }
             None => {}
         }
-        // Only the gateway connects here, under one name: an older connection of it is taken over.
+        self.second_goes(inner);
+        // Who connects here has one name: an older connection of it is taken over.
         let older: Vec<Connection> = inner.clients.range(..connection).map(|(older, _)| *older).collect();
         for older in older {
             let loss = Loss::TakenOver("session taken over: simulated".to_owned());
@@ -381,13 +393,7 @@ impl Broker {
         if retained {
             inner.retained.insert(topic.to_owned(), payload.clone());
         }
-        let listening = inner.clients.iter().filter(|(_, client)| client.topics.contains(topic));
-        let listening: Vec<Connection> = listening.map(|(listening, _)| *listening).collect();
-        for listening in listening {
-            let at = inner.later(NETWORK_MS);
-            let message = message(topic, payload, false);
-            inner.put(at, Deed::Say(listening, Signal::Message(message), None));
-        }
+        inner.pass_on(topic, payload);
     }
 
     /// The connection is over, for the client too.
@@ -452,6 +458,17 @@ fn message(topic: &str, payload: &Bytes, retained: bool) -> Message {
 }
 
 impl Inner {
+    /// Everybody who subscribes gets it.
+    fn pass_on(&mut self, topic: &str, payload: &Bytes) {
+        let listening = self.clients.iter().filter(|(_, client)| client.topics.contains(topic));
+        let listening: Vec<Connection> = listening.map(|(listening, _)| *listening).collect();
+        for listening in listening {
+            let at = self.later(NETWORK_MS);
+            let message = message(topic, payload, false);
+            self.put(at, Deed::Say(listening, Signal::Message(message), None));
+        }
+    }
+
     fn put(&mut self, at: Instant, deed: Deed) {
         self.deed += 1;
         self.deeds.insert((at, self.deed), deed);
@@ -482,8 +499,8 @@ impl Inner {
     fn ended(&mut self, connection: Connection) {
         self.deeds.retain(|_, deed| match deed {
             Deed::Accept(of) | Deed::Take(of, ..) | Deed::Subscribe(of, _) | Deed::Bye(of) => *of != connection,
-            Deed::Say(of, ..) | Deed::Lose(of, _) | Deed::Despair(of) => *of != connection,
-            Deed::Will(..) => true,
+            Deed::Say(of, ..) | Deed::Lose(of, _) | Deed::Despair(of) | Deed::Ask(of, ..) => *of != connection,
+            Deed::Will(..) | Deed::Intrude => true,
         });
     }
 
@@ -500,156 +517,5 @@ impl Inner {
             let _ = client.say.send(Signal::Message(message(&topic, &payload, true)));
         }
         client.topics.extend(filters);
-    }
-}
-
-/// The way to the broker, for one run of the gateway.
-pub(super) struct Ways {
-    broker: Arc<Broker>,
-    life: Arc<Life>,
-}
-
-impl Ways {
-    pub(super) fn new(broker: Arc<Broker>, life: Arc<Life>) -> Self {
-        Ways { broker, life }
-    }
-}
-
-impl Brokers for Ways {
-    fn connect(&self, options: &ConnectOptions) -> Result<Box<dyn Connected>, ConnectError> {
-        let (say, signals) = mpsc::unbounded_channel();
-        let inner = &mut *hold(&self.broker.inner);
-        inner.connections += 1;
-        let connection = inner.connections;
-        if self.life.step() == Pulse::Alive {
-            let will = options.will.clone();
-            inner.clients.insert(
-                connection,
-                Client {
-                    say,
-                    will: will.map(|(topic, payload)| (topic, Bytes::from(payload))),
-                    topics: BTreeSet::new(),
-                    standing: Standing::Knocking,
-                    acknowledged: Instant::now(),
-                    mute: false,
-                },
-            );
-            let at = inner.later(NETWORK_MS);
-            inner.put(at, Deed::Accept(connection));
-        }
-        self.broker.stir.notify_one();
-        Ok(Box::new(Way {
-            connection,
-            signals,
-            broker: Arc::clone(&self.broker),
-            life: Arc::clone(&self.life),
-            packets: Mutex::new(Packets {
-                next: 1,
-                arrives: Instant::now(),
-            }),
-        }))
-    }
-
-    fn chance(&self) -> f64 {
-        let drawn = hold(&self.broker.inner).chance.below(1000);
-        f64::from(u16::try_from(drawn).unwrap_or(0)) / 1000.0
-    }
-
-    fn reads(&self) -> Reads {
-        Reads::AtOnce
-    }
-
-    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
-        self.life.run(task)
-    }
-}
-
-/// What a client's end knows of its packets.
-struct Packets {
-    next: u16,
-    /// When the newest arrives: they keep their order.
-    arrives: Instant,
-}
-
-/// The gateway's end of a connection.
-struct Way {
-    connection: Connection,
-    signals: mpsc::UnboundedReceiver<Signal>,
-    broker: Arc<Broker>,
-    life: Arc<Life>,
-    packets: Mutex<Packets>,
-}
-
-impl Way {
-    /// Sends a packet; the broker does this when it arrives.
-    fn send(&self, deed: Deed) {
-        let inner = &mut *hold(&self.broker.inner);
-        let mut packets = hold(&self.packets);
-        let at = inner.later(NETWORK_MS).max(packets.arrives);
-        packets.arrives = at;
-        inner.put(at, deed);
-        self.broker.stir.notify_one();
-    }
-}
-
-impl Connected for Way {
-    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Signal> {
-        if self.life.pulse() == Pulse::Dead {
-            return Poll::Pending;
-        }
-        let signal = std::task::ready!(self.signals.poll_recv(cx));
-        if self.life.step() == Pulse::Dead {
-            return Poll::Pending;
-        }
-        let ended = || Signal::Lost(Loss::Broken("the connection has ended".to_owned()));
-        Poll::Ready(signal.unwrap_or_else(ended))
-    }
-
-    fn publish(&self, publication: Publication) -> Result<(), Stuck> {
-        if self.life.step() == Pulse::Dead {
-            return Ok(());
-        }
-        let pkid = {
-            let mut packets = hold(&self.packets);
-            let pkid = packets.next;
-            packets.next = pkid.checked_add(1).unwrap_or(1);
-            pkid
-        };
-        {
-            let inner = hold(&self.broker.inner);
-            let under_way = inner
-                .deeds
-                .values()
-                .filter(|deed| matches!(deed, Deed::Take(of, ..) if *of == self.connection));
-            if under_way.count() >= HAND_OVER {
-                return Err(Stuck);
-            }
-            if let Some(client) = inner.clients.get(&self.connection) {
-                let _ = client.say.send(Signal::Sent(pkid));
-            }
-        }
-        self.send(Deed::Take(self.connection, pkid, publication));
-        Ok(())
-    }
-
-    fn subscribe(&self, subscriptions: &[Subscription]) -> Result<(), Stuck> {
-        if self.life.step() == Pulse::Alive {
-            let filters = subscriptions.iter().map(|subscription| subscription.filter.clone());
-            self.send(Deed::Subscribe(self.connection, filters.collect()));
-        }
-        Ok(())
-    }
-
-    fn disconnect(&self) -> Result<(), Stuck> {
-        if self.life.step() == Pulse::Alive {
-            self.send(Deed::Bye(self.connection));
-        }
-        Ok(())
-    }
-}
-
-impl Drop for Way {
-    fn drop(&mut self) {
-        self.broker.dropped(self.connection);
     }
 }

@@ -1,43 +1,37 @@
-//! The world of one seed: it starts the gateway and starts it again, lets people play, brings the plan's faults and ends them, and waits
+//! The world of one seed: it starts the gateway and starts it again, lets people play, brings the plan's [`faults`] and ends them, and waits
 //! until everything has settled.
 
-use super::broker::{self, Broker, Denial, Refusal, Ways};
+mod faults;
+mod outside;
+
+use super::broker::{Broker, PREFIX, Ways};
 use super::devices::{self, Devices};
 use super::eyes::{Eyes, hold};
+use super::game::{Game, LAMPS, LIGHTS};
 use super::life::Life;
-use super::line::{Harbour, Takes};
+use super::line::Harbour;
 use super::people::{Door, People};
-use super::plan::{Fault, Game, LAMPS, LIGHTS, Plan, What};
-use super::storage::{Disk, Left, Manners};
+use super::plan::{Plan, What};
+use super::storage::Disk;
 use super::trace::{Ending, Outcome, Seen, Trace};
-use crate::device::{LinkState, PortConfig, Ports};
-use crate::gateway::{
-    ApprovalFile, ClockSource, Found, GatewayConfig, Handle, Outside, Rooms, Running, Said, Synchronisation, start_in,
-};
-use crate::journal::{Begin, JournalConfig, OpenError, Owner, RETENTION_MIN};
-use crate::sim::Faults;
+use crate::device::{LinkState, PortConfig};
+use crate::gateway::{ApprovalFile, ClockSource, GatewayConfig, Handle, Outside, Rooms, Running, Said, start_in};
+use crate::journal::{JournalConfig, RETENTION_MIN};
 use crate::table::event::TableState;
 use crate::table::input::DeviceKind;
 use crate::table::{Approval, TableConfig};
-use crate::time::{Clock, Timestamp, Uptime};
-use crate::uplink::{BrokerAddress, Brokers, Transport, UplinkConfig, UplinkState};
+use crate::uplink::{BrokerAddress, Transport, UplinkConfig, UplinkState};
 use crate::wire::message::Cover;
 use crate::wire::session::TumblerBuild;
+use outside::Surroundings;
 use std::collections::BTreeMap;
-use std::future::Future;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
-use tokio::task::JoinHandle;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep};
 
-/// The wall clock when the simulation begins.
-const BEGAN_US: i64 = 1_700_000_000_000_000;
-/// A run that is to be killed at a step dies after this long at the latest.
-const DIES_WITHIN: Duration = Duration::from_secs(4);
 /// Nothing has moved for this long: everything has settled. Longer than any wait of the table's, and than the 10 s within which it corrects
 /// its retained status once only, however many last wills overwrite it.
 const SETTLED: Duration = Duration::from_secs(11);
@@ -47,6 +41,9 @@ const SETTLES_WITHIN: Duration = Duration::from_secs(150);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The gateway stops within this.
 const STOPS_WITHIN: Duration = Duration::from_secs(60);
+
+/// Microseconds of a day.
+const A_DAY_US: i64 = 24 * 3600 * 1_000_000;
 
 /// Puts something between the world and the gateway.
 pub type Around = Arc<dyn Fn(Arc<dyn Outside>) -> Arc<dyn Outside> + Send + Sync>;
@@ -60,6 +57,8 @@ struct World {
     door: Door,
     /// The wall clock against the monotonic one, microseconds.
     set: Arc<AtomicI64>,
+    /// Days that pass before the next run.
+    days: Mutex<u16>,
     /// How many faults stand on each device's link.
     broken: Mutex<BTreeMap<DeviceKind, u32>>,
     /// The run of the gateway that goes on now.
@@ -93,6 +92,7 @@ pub(super) async fn live(plan: &Plan, trace: Trace, around: Around) -> Outcome {
         devices: Arc::new(devices),
         door: Door::default(),
         set: Arc::default(),
+        days: Mutex::default(),
         broken: Mutex::default(),
         life: Mutex::default(),
         stop: Notify::new(),
@@ -114,6 +114,9 @@ pub(super) async fn live(plan: &Plan, trace: Trace, around: Around) -> Outcome {
         plan.game,
         plan.seed ^ 0x9e0,
     );
+    if plan.faults.iter().any(|fault| matches!(fault.what, What::DaysAway(_))) {
+        people.close_often();
+    }
     people.play(plan.rounds).await;
     for fault in faults {
         // A fault's task ends by itself, when the fault is over.
@@ -136,6 +139,9 @@ impl World {
         let mut run = 0;
         loop {
             run += 1;
+            self.disk.set_back();
+            let days = std::mem::take(&mut *hold(&self.days));
+            self.set.fetch_add(i64::from(days) * A_DAY_US, Ordering::Relaxed);
             let life = Arc::new(Life::default());
             *hold(&self.life) = Arc::clone(&life);
             self.eyes.see(&Seen::GatewayStarted { run });
@@ -243,7 +249,7 @@ impl World {
             uplink: UplinkConfig {
                 site: "harbour".to_owned(),
                 table: "SIM-01".to_owned(),
-                prefix: "tablegate/harbour/SIM-01".to_owned(),
+                prefix: PREFIX.to_owned(),
                 response_prefixes: Vec::new(),
                 brokers: vec![BrokerAddress {
                     transport: Transport::Plain,
@@ -293,189 +299,6 @@ impl World {
             }
         }
     }
-
-    /// Brings a fault at its time, and ends it.
-    async fn bring(self: Arc<Self>, number: usize, fault: Fault) {
-        let begins = sleep_until(Instant::now() + fault.begins);
-        begins.await;
-        self.eyes.see(&Seen::FaultBegan {
-            fault: number,
-            text: &format!("{:?}", fault.what),
-        });
-        self.begin(fault).await;
-        sleep(fault.lasts).await;
-        self.end(fault).await;
-        self.eyes.see(&Seen::FaultOver { fault: number });
-    }
-
-    async fn begin(&self, fault: Fault) {
-        match fault.what {
-            What::Line(device, faults) => {
-                self.breaks(device);
-                if let Some(device) = self.devices.any(device) {
-                    device.spoil(faults).await;
-                }
-            }
-            What::Unplugged(device) => {
-                self.breaks(device);
-                if let Some(device) = self.devices.any(device) {
-                    device.unplug().await;
-                }
-            }
-            What::Stuck(device) => {
-                self.breaks(device);
-                self.takes(device, Takes::Nothing);
-            }
-            What::PowerLost(device) => {
-                self.breaks(device);
-                if let Some(device) = self.devices.any(device) {
-                    device.unplug().await;
-                }
-            }
-            What::Crash { steps } => {
-                *hold(&self.away) = fault.lasts;
-                let life = Arc::clone(&hold(&self.life));
-                life.die_after(u64::from(steps));
-                tokio::spawn(async move {
-                    sleep(DIES_WITHIN).await;
-                    life.die();
-                });
-            }
-            What::Restart => {
-                *hold(&self.away) = fault.lasts;
-                self.stop.notify_one();
-            }
-            What::DiskFails => self.disk.behaves(Manners::Fails),
-            What::DiskSlow(longer) => self.disk.behaves(Manners::Slow(longer)),
-            What::DiskHangs => self.disk.behaves(Manners::Hangs),
-            What::DiskLow => self.disk.left(Left::Little),
-            What::BrokerForgets => self.broker.forget(),
-            What::BrokerCuts => self.broker.cut(),
-            What::BrokerAway => {
-                self.broker.behave(|broker| broker.refuses = Some(Refusal::Unreachable));
-                self.broker.cut();
-            }
-            What::BrokerRefuses => {
-                self.broker
-                    .behave(|broker| broker.refuses = Some(Refusal::NotAuthorized));
-                self.broker.cut();
-            }
-            What::BrokerStalls => self.broker.behave(|broker| broker.stalls = true),
-            What::BrokerFlaps(percent) => self.broker.behave(|broker| broker.cuts = percent),
-            What::AcknowledgementsReordered => self.broker.behave(|broker| broker.reorders = true),
-            What::AcknowledgementsRepeated(percent) => self.broker.behave(|broker| broker.repeats = percent),
-            What::AcknowledgementsLost(percent) => self.broker.behave(|broker| broker.swallows = percent),
-            What::EventsOverQuota(percent) => self
-                .broker
-                .behave(|broker| broker.denies = Some((percent, Denial::Quota))),
-            What::EventsUnfit(percent) => self
-                .broker
-                .behave(|broker| broker.denies = Some((percent, Denial::Payload))),
-            What::WillsLate(late) => self.broker.behave(|broker| broker.late_wills = late),
-            What::ClockSet(seconds) => {
-                self.set.fetch_add(i64::from(seconds) * 1_000_000, Ordering::Relaxed);
-            }
-            What::LampDark(bit) => self.stick(bit, Dark::Yes).await,
-        }
-    }
-
-    async fn end(&self, fault: Fault) {
-        match fault.what {
-            What::Line(device, _) => {
-                if let Some(device) = self.devices.any(device) {
-                    device.spoil(Faults::default()).await;
-                }
-                self.mended(device);
-            }
-            What::Unplugged(device) => {
-                if let Some(device) = self.devices.any(device) {
-                    device.replug().await;
-                }
-                self.mended(device);
-            }
-            What::Stuck(device) => {
-                self.takes(device, Takes::Everything);
-                self.mended(device);
-            }
-            What::PowerLost(device) => {
-                self.eyes.see(&Seen::Happened {
-                    device,
-                    what: super::trace::Happening::Restarted,
-                });
-                if let Some(device) = self.devices.any(device) {
-                    device.reboot().await;
-                    device.replug().await;
-                }
-                self.mended(device);
-            }
-            What::DiskFails | What::DiskSlow(_) | What::DiskHangs => self.disk.behaves(Manners::Sound),
-            What::DiskLow => self.disk.left(Left::Room),
-            What::BrokerAway | What::BrokerRefuses => self.broker.behave(|broker| broker.refuses = None),
-            What::BrokerStalls => self.broker.behave(|broker| broker.stalls = false),
-            What::BrokerFlaps(_)
-            | What::AcknowledgementsReordered
-            | What::AcknowledgementsRepeated(_)
-            | What::AcknowledgementsLost(_)
-            | What::EventsOverQuota(_)
-            | What::EventsUnfit(_)
-            | What::WillsLate(_) => self.broker.behave(|broker| {
-                let (refuses, stalls) = (broker.refuses, broker.stalls);
-                *broker = broker::Manners {
-                    refuses,
-                    stalls,
-                    ..broker::Manners::default()
-                };
-            }),
-            What::LampDark(bit) => self.stick(bit, Dark::No).await,
-            // Over in a moment.
-            What::Crash { .. } | What::Restart | What::BrokerForgets | What::BrokerCuts | What::ClockSet(_) => {}
-        }
-    }
-
-    /// One more fault stands on this device's link.
-    fn breaks(&self, device: DeviceKind) {
-        *hold(&self.broken).entry(device).or_insert(0) += 1;
-        self.eyes.see(&Seen::LinkBroken { device });
-    }
-
-    /// A fault of it is over; the link is as good as new with the last of them.
-    fn mended(&self, device: DeviceKind) {
-        let left = {
-            let mut broken = hold(&self.broken);
-            let left = broken.entry(device).or_insert(0);
-            *left = left.saturating_sub(1);
-            *left
-        };
-        if left == 0 {
-            self.eyes.see(&Seen::LinkMended { device });
-        }
-    }
-
-    fn takes(&self, device: DeviceKind, takes: Takes) {
-        if let Some(line) = self.devices.lines.get(&devices::path(device)) {
-            line.takes(takes);
-        }
-    }
-
-    async fn stick(&self, bit: u32, dark: Dark) {
-        let device = self.devices.lamps_are;
-        let (at, what) = match dark {
-            Dark::Yes => (crate::sim::StuckAt::Dark, super::trace::Happening::LampBroke { bit }),
-            Dark::No => (
-                crate::sim::StuckAt::Healthy,
-                super::trace::Happening::LampMended { bit },
-            ),
-        };
-        self.eyes.see(&Seen::Happened { device, what });
-        self.devices.lamps.stick(bit, at).await;
-    }
-}
-
-/// Whether a lamp stays dark.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Dark {
-    Yes,
-    No,
 }
 
 /// Everything is up, and everything that is durable up to `newest` was delivered.
@@ -488,93 +311,9 @@ fn rests(handle: &Handle, newest: u64) -> bool {
     delivered && up && view.table.fault.is_none() && view.table.journal.seqno == newest
 }
 
-/// The world as one run of the gateway meets it.
-struct Surroundings {
-    run: u32,
-    life: Arc<Life>,
-    disk: Arc<Disk>,
-    ports: Arc<Harbour>,
-    brokers: Arc<Ways>,
-    began: Instant,
-    eyes: Eyes,
-    set: Arc<AtomicI64>,
-}
-
-impl Outside for Surroundings {
-    fn run_id(&self) -> String {
-        format!("00000000-0000-4000-8000-{:012}", self.run)
-    }
-
-    fn clock(&self) -> Arc<dyn Clock> {
-        Arc::new(VirtualClock {
-            began: self.began,
-            eyes: self.eyes.clone(),
-            set: Arc::clone(&self.set),
-        })
-    }
-
-    fn synchronisation(&self, _source: ClockSource) -> watch::Receiver<Synchronisation> {
-        watch::channel(Synchronisation::Synchronised).1
-    }
-
-    fn machine(&self) -> String {
-        "simulated".to_owned()
-    }
-
-    fn program_digest(&self, _seed: &[u8]) -> Box<dyn FnOnce() -> [u8; 32] + Send> {
-        Box::new(|| [0; 32])
-    }
-
-    fn open(
-        &self,
-        _journal: &JournalConfig,
-        _owner: &Owner,
-        _machine: &str,
-        _now: Timestamp,
-        begin: Begin,
-    ) -> Result<Found, OpenError> {
-        Ok(self.disk.open(Arc::clone(&self.life), begin))
-    }
-
-    fn count_connection(&self, _journal: &JournalConfig, _now: Timestamp) -> u64 {
-        self.disk.count_next(0).0
-    }
-
-    fn ports(&self) -> Arc<dyn Ports> {
-        Arc::<Harbour>::clone(&self.ports)
-    }
-
-    fn brokers(&self) -> Arc<dyn Brokers> {
-        Arc::<Ways>::clone(&self.brokers)
-    }
-
-    fn run(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) -> JoinHandle<()> {
-        self.life.run(task)
-    }
-}
-
-/// Virtual time, and a wall clock that somebody may set.
-#[derive(Debug)]
-struct VirtualClock {
-    began: Instant,
-    eyes: Eyes,
-    set: Arc<AtomicI64>,
-}
-
-impl Clock for VirtualClock {
-    fn uptime(&self) -> Uptime {
-        Uptime::ZERO + self.began.elapsed()
-    }
-
-    fn wall(&self) -> Timestamp {
-        let since = i64::try_from(self.eyes.now().as_micros()).unwrap_or(i64::MAX);
-        let set = self.set.load(Ordering::Relaxed);
-        Timestamp::from_unix_micros(BEGAN_US.saturating_add(since).saturating_add(set))
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::plan::Fault;
     use super::super::{check, run};
     use super::*;
 
