@@ -17,7 +17,7 @@ use nix::sys::signal::Signal;
 use prost::Message;
 use std::time::{Duration, Instant};
 use tablegate::journal::Reader;
-use tablegate::table::event::{Body, Event, Status};
+use tablegate::table::event::{Body, Event, Mode, Status, TableState};
 use tokio::net::UnixDatagram;
 use uplink_support::fake::Fake;
 use uplink_support::subscriber::Subscriber;
@@ -341,6 +341,10 @@ async fn a_failed_self_test_leaves_the_readout_the_socket_and_a_fault_and_is_tri
     scene.links_up().await;
     let first = scene.events().remove(0);
     assert!(matches!(first.body, Some(Body::JournalStarted(_))));
+    // A table without a journal overwrites nothing of what the floor was told of it.
+    let state = floor.message_on("/state").await.unwrap();
+    let state = TableState::decode(&*state.payload).unwrap();
+    assert_ne!(state.mode(), Mode::SelfTest, "the first state that it tells");
     assert!(scene.terminate().await.success());
 }
 

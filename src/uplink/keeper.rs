@@ -163,6 +163,12 @@ impl Keeper {
         Ok(keeper)
     }
 
+    /// Without a journal there is no state to tell, and the one that the broker has kept must stay: by it a table whose journal went back in time
+    /// learns of that when the journal can be read again.
+    pub(super) fn tells_state(&self) -> bool {
+        self.journal.is_some()
+    }
+
     /// Connects until it is asked to stop.
     pub(super) async fn run(mut self) {
         if let Some(files) = &self.config.tls {

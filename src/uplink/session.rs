@@ -138,6 +138,7 @@ impl<'a> Session<'a> {
     pub(super) fn new(keeper: &'a mut Keeper, connection: Box<dyn Connected>, number: u64) -> Self {
         let now = Instant::now();
         let cursor = keeper.leg().map_or(0, |leg| leg.cursor);
+        let state_dirty = keeper.tells_state();
         Session {
             window: Window::new(1, cursor),
             narrow_left: if keeper.one_at_a_time { NARROW_FOR } else { 0 },
@@ -165,7 +166,7 @@ impl<'a> Session<'a> {
             status_at: now,
             corrected_at: None,
             state_said: None,
-            state_dirty: true,
+            state_dirty,
             state_at: now,
             answered_last: false,
             progress_at: now,
@@ -279,7 +280,7 @@ impl<'a> Session<'a> {
             Woken::Found(read) => self.take_found(read),
             Woken::Verified(to, verified) => self.take_verified(to, verified),
             Woken::HeadMoved => self.keeper.say_soon(),
-            Woken::StateChanged => self.state_dirty = true,
+            Woken::StateChanged => self.state_dirty = self.keeper.tells_state(),
             Woken::StatusChanged => self.status_at = Instant::now(),
             Woken::StopAsked => self.farewell = Farewell::Draining(Instant::now() + DRAIN_WITHIN),
             Woken::Certificates | Woken::Look => {}
