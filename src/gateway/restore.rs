@@ -253,10 +253,12 @@ fn condition_of(reason: JournalStartedReason) -> Option<Condition> {
     }
 }
 
-/// Records that the self-test failed, where the journal still takes it, and closes the journal.
+/// Records that the self-test failed, where the journal still takes it, and closes the journal. A journal begins with `JournalStarted`: in one
+/// that has nothing yet nothing is recorded, so that the next try still finds it new.
 async fn fail(recorder: &Recorder, shelf: &dyn Shelf, run: &Run, text: String) -> String {
     let fact = gateway_fact(Body::SelfTestFailed(SelfTestFailed { text: text.clone() }));
-    if let Ok(batch) = recorder.seal(run.clock.uptime(), vec![fact])
+    if recorder.head().seqno > 0
+        && let Ok(batch) = recorder.seal(run.clock.uptime(), vec![fact])
         && let Err(error) = shelf.append(batch.records).await
     {
         tracing::error!(error, "the failed self-test could not be recorded");

@@ -246,21 +246,29 @@ impl House {
 
     /// From the self-test to the stop.
     async fn live(&mut self, mut begun: Result<Begun, String>) {
+        let mut again = Begin::Continue;
         loop {
             let then = match begun {
                 Ok(begun) => self.play(begun).await,
                 Err(text) => match self.stay_up(&text).await {
                     AfterFailure::Stop => Then::Stop,
-                    AfterFailure::TestAgain => Then::Begin(Begin::Continue),
+                    AfterFailure::TestAgain => Then::Begin(again.clone()),
                 },
             };
             begun = match then {
                 Then::Stop => return,
                 Then::Begin(how) => {
-                    let found = open(self.outside.as_ref(), &self.config, &self.rooms.journal, &self.run, how);
-                    match found {
-                        Ok(found) => restore::begin(&self.config, &self.run, found).await,
-                        Err(error) => Err(told(&error)),
+                    let journal = &self.rooms.journal;
+                    match open(self.outside.as_ref(), &self.config, journal, &self.run, how.clone()) {
+                        Ok(found) => {
+                            again = Begin::Continue;
+                            restore::begin(&self.config, &self.run, found).await
+                        }
+                        Err(error) => {
+                            // A journal that went back in time and could not be moved aside is still to be.
+                            again = how;
+                            Err(told(&error))
+                        }
                     }
                 }
             };
