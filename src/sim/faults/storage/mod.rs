@@ -123,6 +123,17 @@ impl Kept {
         self.expired_at = at;
     }
 
+    fn as_predecessor(&self) -> Predecessor {
+        let head = self.head();
+        Predecessor {
+            journal_id: head.journal_id,
+            last_seqno: head.seqno,
+            last_sha256: head.sha256,
+            last_acknowledged: self.cursor,
+            moved_to: "moved-aside".to_owned(),
+        }
+    }
+
     /// The newest checkpoint and the events after it.
     fn source(&self) -> (Option<Event>, Vec<Event>) {
         let mut tail = Vec::new();
@@ -280,36 +291,35 @@ impl Disk {
                 source: unreadable(),
             });
         }
-        let mut fresh = None;
-        let mut source = None;
-        let is_first = inner.kept.journal_id.is_empty();
+        let mut told = "the journal before this one is moved aside: simulated".to_owned();
         if let Begin::RolledBack { text } = begin {
-            let old = std::mem::take(&mut inner.kept);
-            let head = old.head();
-            source = Some(old.source());
-            fresh = Some(Fresh {
-                reason: JournalStartedReason::RolledBack,
-                predecessor: Some(Predecessor {
-                    journal_id: old.journal_id.clone(),
-                    last_seqno: head.seqno,
-                    last_sha256: head.sha256,
-                    last_acknowledged: old.cursor,
-                    moved_to: "moved-aside".to_owned(),
-                }),
-                text,
-            });
-            inner.older.push(old);
-        } else if is_first {
-            fresh = Some(Fresh {
-                reason: JournalStartedReason::First,
-                predecessor: None,
-                text: String::new(),
-            });
+            told = text;
+            // One that is empty has just begun in the place of the one that is meant.
+            if !inner.kept.records.is_empty() {
+                let old = std::mem::take(&mut inner.kept);
+                inner.older.push(old);
+            }
         }
-        if fresh.is_some() {
+        if inner.kept.journal_id.is_empty() {
             inner.journals += 1;
             inner.kept.journal_id = format!("{0:08}-5eed-4000-8000-{0:012}", inner.journals);
         }
+        let fresh = inner.kept.records.is_empty().then(|| match inner.older.last() {
+            Some(old) => Fresh {
+                reason: JournalStartedReason::RolledBack,
+                predecessor: Some(old.as_predecessor()),
+                text: told,
+            },
+            None => Fresh {
+                reason: JournalStartedReason::First,
+                predecessor: None,
+                text: String::new(),
+            },
+        });
+        let source = match (&fresh, inner.older.last()) {
+            (Some(_), Some(old)) => Some(old.source()),
+            (Some(_) | None, _) => None,
+        };
         inner.wanted = inner.kept.cursor;
         inner.cursor_due = None;
         let (checkpoint, tail) = source.unwrap_or_else(|| inner.kept.source());

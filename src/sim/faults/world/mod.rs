@@ -313,17 +313,12 @@ fn rests(handle: &Handle, newest: u64) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan::Fault;
+    use super::super::plan::{Fault, Second};
     use super::super::{check, run};
     use super::*;
 
     /// Cuts whose last wills come late, one within 10 s of the other: only the first is put right at once.
     fn two_late_wills(late: u64) -> Plan {
-        let fault = |begins_ms, lasts_ms, what| Fault {
-            begins: Duration::from_millis(begins_ms),
-            lasts: Duration::from_millis(lasts_ms),
-            what,
-        };
         Plan {
             rounds: 0,
             faults: vec![
@@ -332,6 +327,36 @@ mod tests {
                 fault(3_000, 0, What::BrokerCuts),
             ],
             ..Plan::drawn(0)
+        }
+    }
+
+    fn fault(begins_ms: u64, lasts_ms: u64, what: What) -> Fault {
+        Fault {
+            begins: Duration::from_millis(begins_ms),
+            lasts: Duration::from_millis(lasts_ms),
+            what,
+        }
+    }
+
+    #[test]
+    fn a_journal_that_went_back_is_found_out_however_late_it_can_be_read() {
+        // A disk that can't be read when the table starts on it, and one that can't when a new journal is to begin.
+        let set_back = fault(2_000, 3_000, What::DiskSetBack);
+        let intruder = fault(4_000, 6_000, What::SecondGateway(Second::Tells));
+        for (faults, seed) in [
+            vec![set_back, fault(4_900, 3_000, What::DiskUnreadable)],
+            vec![intruder, fault(4_300, 9_000, What::DiskUnreadable)],
+        ]
+        .iter()
+        .flat_map(|faults| (0..12).map(move |seed| (faults, seed)))
+        {
+            let plan = Plan {
+                rounds: 1,
+                faults: faults.clone(),
+                ..Plan::drawn(seed)
+            };
+            let outcome = run(&plan, Trace::new(check::all())).unwrap();
+            assert_eq!(outcome.findings, vec![], "seed {seed}, {faults:?}");
         }
     }
 
