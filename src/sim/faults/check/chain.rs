@@ -17,6 +17,8 @@ pub(super) struct Contiguous {
     run: Option<Run>,
     /// The journal has gone back: how the run before ended isn't known.
     has_gone_back: bool,
+    /// The run that goes on has recorded that it started: its self-test has passed.
+    has_begun: bool,
     /// An append of this run failed: it may not get its last one through either.
     is_failing: bool,
 }
@@ -53,7 +55,7 @@ impl Judge for Contiguous {
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
         match sight.seen {
-            Seen::GatewayStarted { .. } => self.is_failing = false,
+            Seen::GatewayStarted { .. } => (self.is_failing, self.has_begun) = (false, false),
             Seen::WentBack { journal, to } => {
                 let journal = self.journals.entry((*journal).to_owned()).or_default();
                 journal.before.retain(|seqno, _| seqno <= to);
@@ -65,7 +67,7 @@ impl Judge for Contiguous {
             Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
             // Whoever can't write can't write that either.
             Seen::GatewayEnded { how: Ending::Stopped }
-                if !self.is_failing && self.run.as_ref().is_some_and(|run| !run.has_stopped) =>
+                if !self.is_failing && self.has_begun && self.run.as_ref().is_some_and(|run| !run.has_stopped) =>
             {
                 return Err("the gateway stopped, and its journal doesn't say so".to_owned());
             }
@@ -159,6 +161,7 @@ impl Contiguous {
         let Some(Body::GatewayStarted(started)) = &event.body else {
             return Ok(());
         };
+        self.has_begun = true;
         // A journal that begins anew in the middle of a run follows no clean stop.
         let was_clean = self
             .run
