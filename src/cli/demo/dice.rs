@@ -4,13 +4,12 @@
 use super::super::ending::Failure;
 use super::super::sim::devices::AnyDealer;
 use super::super::sim::game::Game;
-use super::table::Supervisor;
+use super::crew::Crew;
 use crate::control::Act;
 use crate::rules::{sic_bo, tai_sai};
-use crate::sim::{Answer, Chance, CupDealer, Dealer, Order, Stuck, StuckAt};
+use crate::sim::{Answer, CupDealer, Dealer, Order, Stuck, StuckAt};
 use crate::wire::message::Cover;
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// Every fourth round begins the list of what can happen again.
@@ -32,35 +31,18 @@ enum Hands<'a> {
 pub struct Script<'a> {
     hands: Hands<'a>,
     game: Game,
-    supervisor: Supervisor,
-    speed: f64,
-    chance: Chance,
-    say: mpsc::Sender<String>,
+    crew: Crew,
 }
 
 impl<'a> Script<'a> {
-    /// A dealer and a supervisor, and where to say what they do; `None` for a dealer of another kind of game.
-    pub fn new(
-        dealer: &'a AnyDealer,
-        game: Game,
-        supervisor: Supervisor,
-        speed: f64,
-        seed: u64,
-        say: mpsc::Sender<String>,
-    ) -> Option<Self> {
+    /// A dealer and who is with him; `None` for a dealer of another kind of game.
+    pub fn new(dealer: &'a AnyDealer, game: Game, crew: Crew) -> Option<Self> {
         let hands = match dealer {
             AnyDealer::TaiSai(dealer) => Hands::Tumbler(dealer),
             AnyDealer::Cup(dealer) => Hands::Cup(dealer),
             AnyDealer::TwoUp(_) => return None,
         };
-        Some(Script {
-            hands,
-            game,
-            supervisor,
-            speed,
-            chance: Chance::new(seed),
-            say,
-        })
+        Some(Script { hands, game, crew })
     }
 
     /// Plays so many rounds, or without end; 0: nobody plays, and this doesn't end.
@@ -73,7 +55,7 @@ impl<'a> Script<'a> {
         }
         let mut played = 0u32;
         while rounds.is_none_or(|rounds| played < rounds) {
-            let dice = [(); 3].map(|()| self.chance.face());
+            let dice = self.crew.throw();
             match played % CHAPTERS {
                 0 => self.plain(dice).await?,
                 1 => self.entry_too_early(dice).await?,
@@ -81,13 +63,14 @@ impl<'a> Script<'a> {
                 _ => self.dark_lamp(dice).await?,
             }
             played = played.saturating_add(1);
-            self.breathe().await;
+            self.crew.breathe().await;
         }
         Ok(())
     }
 
     async fn plain(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say(format!("-- a round as it should be: {}", self.call(dice)))
+        self.crew
+            .say(format!("-- a round as it should be: {}", self.call(dice)))
             .await;
         self.to_the_bell(dice).await?;
         self.to_the_dice(dice).await?;
@@ -95,23 +78,26 @@ impl<'a> Script<'a> {
     }
 
     async fn entry_too_early(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("-- a round with an entry before there can be a result".to_owned())
+        self.crew
+            .say("-- a round with an entry before there can be a result".to_owned())
             .await;
         if let Hands::Tumbler(_) = self.hands {
             self.to_the_bell(dice).await?;
         }
-        self.say("dealer presses three keys and ENTER too early".to_owned())
+        self.crew
+            .say("dealer presses three keys and ENTER too early".to_owned())
             .await;
         match self.enter(dice).await? {
             Answer::Accepted => return Err(Failure::failed("an entry before there can be a result was accepted")),
             Answer::Refused(code) => {
-                self.say(format!(
-                    "the terminal shows {code}: `tablegate rules why {code}` says why"
-                ))
-                .await;
+                self.crew
+                    .say(format!(
+                        "the terminal shows {code}: `tablegate rules why {code}` says why"
+                    ))
+                    .await;
             }
         }
-        self.breathe().await;
+        self.crew.breathe().await;
         if let Hands::Cup(_) = self.hands {
             self.to_the_bell(dice).await?;
         }
@@ -121,24 +107,28 @@ impl<'a> Script<'a> {
 
     /// Tai-sai: the round is void. Sic-bo: the rules at hand have no void, so a supervisor is asked.
     async fn no_spin(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("-- a round in which the dealer calls \"no spin\"".to_owned())
+        self.crew
+            .say("-- a round in which the dealer calls \"no spin\"".to_owned())
             .await;
         self.to_the_bell(dice).await?;
         match self.hands {
             Hands::Cup(dealer) => {
-                self.say("a die leaves the throwing area; dealer pushes NO SPIN: nobody wins or loses".to_owned())
+                self.crew
+                    .say("a die leaves the throwing area; dealer pushes NO SPIN: nobody wins or loses".to_owned())
                     .await;
                 dealer.terminal.push_no_spin().await;
                 Ok(())
             }
             Hands::Tumbler(dealer) => {
-                self.say(
-                    "dealer pushes NO SPIN; the rules of this game at hand have no void, so the round waits".to_owned(),
-                )
-                .await;
+                self.crew
+                    .say(
+                        "dealer pushes NO SPIN; the rules of this game at hand have no void, so the round waits"
+                            .to_owned(),
+                    )
+                    .await;
                 dealer.terminal.push_no_spin().await;
-                self.until_done(Act::Resume {}, "supervisor has looked, and lets the round go on")
-                    .await?;
+                let words = "supervisor has looked, and lets the round go on";
+                self.crew.until_done(Act::Resume {}, words, self.patience()).await?;
                 self.to_the_dice(dice).await?;
                 self.enter_and_pay(dice).await
             }
@@ -163,7 +153,8 @@ impl<'a> Script<'a> {
             Hands::Tumbler(dealer) => &dealer.lamps,
             Hands::Cup(dealer) => &dealer.lamps,
         };
-        self.say(format!("-- a round with a dead lamp ({area}): the dice decide"))
+        self.crew
+            .say(format!("-- a round with a dead lamp ({area}): the dice decide"))
             .await;
         lamps.stick(lamp, StuckAt::Dark).await;
         self.to_the_bell(dice).await?;
@@ -177,10 +168,12 @@ impl<'a> Script<'a> {
             Game::TaiSai { .. } => {
                 let procedure = "lamp replaced and seen lit".to_owned();
                 let words = "technician replaces the lamp; supervisor unlocks the table";
-                self.until_done(Act::Unlock { procedure }, words).await
+                self.crew
+                    .until_done(Act::Unlock { procedure }, words, self.patience())
+                    .await
             }
             Game::SicBo(_) | Game::TwoUp(_) => {
-                self.say("technician replaces the lamp".to_owned()).await;
+                self.crew.say("technician replaces the lamp".to_owned()).await;
                 Ok(())
             }
         }
@@ -190,19 +183,22 @@ impl<'a> Script<'a> {
         match self.hands {
             Hands::Tumbler(dealer) => {
                 if dealer.order == Order::SpinsFirst {
-                    self.say("dealer spins the dice three times under the cover".to_owned())
+                    self.crew
+                        .say("dealer spins the dice three times under the cover".to_owned())
                         .await;
                     dealer.tumble(dice).await.map_err(stuck)?;
                 }
                 dealer.wait_for_bets().await.map_err(stuck)?;
-                self.breathe().await;
-                self.say("dealer says \"no more bets\" and rings the bell".to_owned())
+                self.crew.breathe().await;
+                self.crew
+                    .say("dealer says \"no more bets\" and rings the bell".to_owned())
                     .await;
                 dealer.no_more_bets().await.map_err(stuck)
             }
             Hands::Cup(dealer) => {
-                self.breathe().await;
-                self.say("dealer says \"no more bets\" and rings the bell".to_owned())
+                self.crew.breathe().await;
+                self.crew
+                    .say("dealer says \"no more bets\" and rings the bell".to_owned())
                     .await;
                 dealer.no_more_bets().await.map_err(stuck)
             }
@@ -212,17 +208,19 @@ impl<'a> Script<'a> {
     async fn to_the_dice(&self, dice: [u8; 3]) -> Result<(), Failure> {
         match self.hands {
             Hands::Cup(_) => {
-                self.say("the dice are offered to a player, who throws".to_owned())
+                self.crew
+                    .say("the dice are offered to a player, who throws".to_owned())
                     .await;
-                self.breathe().await;
+                self.crew.breathe().await;
             }
             Hands::Tumbler(dealer) => match dealer.order {
                 Order::SpinsFirst => {
-                    self.say("dealer takes the cover off".to_owned()).await;
+                    self.crew.say("dealer takes the cover off".to_owned()).await;
                     dealer.uncover().await;
                 }
                 Order::BetsFirst { rest } => {
-                    self.say("dealer spins the dice three times, for everybody to see".to_owned())
+                    self.crew
+                        .say("dealer spins the dice three times, for everybody to see".to_owned())
                         .await;
                     dealer.tumble(dice).await.map_err(stuck)?;
                     tokio::time::sleep(rest).await;
@@ -248,11 +246,12 @@ impl<'a> Script<'a> {
 
     async fn enter_right(&self, dice: [u8; 3]) -> Result<Instant, Failure> {
         let [first, second, third] = dice;
-        self.say(format!(
-            "dealer calls {}, and enters {first} {second} {third}",
-            self.call(dice)
-        ))
-        .await;
+        self.crew
+            .say(format!(
+                "dealer calls {}, and enters {first} {second} {third}",
+                self.call(dice)
+            ))
+            .await;
         if let Answer::Refused(code) = self.enter(dice).await? {
             return Err(Failure::failed(format!(
                 "the terminal shows {code} where an entry is right"
@@ -268,7 +267,8 @@ impl<'a> Script<'a> {
     }
 
     async fn pay(&self, entered: Instant) -> Result<(), Failure> {
-        self.say("wagers are collected and paid; dealer presses ENTER".to_owned())
+        self.crew
+            .say("wagers are collected and paid; dealer presses ENTER".to_owned())
             .await;
         match self.hands {
             Hands::Tumbler(dealer) => {
@@ -280,23 +280,10 @@ impl<'a> Script<'a> {
         Ok(())
     }
 
-    /// A supervisor acts as soon as the act is possible: the table may need a moment to see what it is about.
-    async fn until_done(&self, act: Act, words: &str) -> Result<(), Failure> {
-        let patience = match self.hands {
+    fn patience(&self) -> Duration {
+        match self.hands {
             Hands::Tumbler(dealer) => dealer.pace.patience,
             Hands::Cup(dealer) => dealer.pace.patience,
-        };
-        let began = Instant::now();
-        self.breathe().await;
-        loop {
-            match self.supervisor.act(act.clone()).await {
-                Ok(_) => {
-                    self.say(words.to_owned()).await;
-                    return Ok(());
-                }
-                Err(refused) if began.elapsed() > patience => return Err(refused),
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-            }
         }
     }
 
@@ -305,15 +292,6 @@ impl<'a> Script<'a> {
             Game::SicBo(_) => sic_bo::call(dice),
             Game::TaiSai { .. } | Game::TwoUp(_) => tai_sai::call(dice),
         }
-    }
-
-    async fn breathe(&self) {
-        tokio::time::sleep(Duration::from_millis(1000).div_f64(self.speed)).await;
-    }
-
-    async fn say(&self, words: String) {
-        // Nobody listens any more once the demo ends.
-        let _ended = self.say.send(words).await;
     }
 }
 

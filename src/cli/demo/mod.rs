@@ -1,6 +1,7 @@
 //! `tablegate demo`: a whole table on any PC. An embedded broker, simulated tumbler, terminal and lamps on ptys, the gateway with
 //! a real journal in a temporary folder, a dealer who makes mistakes, and the floor's side following along.
 
+mod crew;
 mod dice;
 mod floor;
 mod screen;
@@ -13,8 +14,9 @@ use super::ending::Failure;
 use super::sim::devices::AnyDealer;
 use super::sim::game::{Game, GameArgs};
 use crate::counted::counted;
-use crate::sim::broker;
+use crate::sim::{Chance, broker};
 use clap::Args;
+use crew::Crew;
 use floor::{Follower, Heard};
 use screen::{Beside, Screen};
 use script::Script;
@@ -98,19 +100,24 @@ async fn play(args: &Demo, game: Game) -> Result<(), Failure> {
 
     let (say, mut said) = mpsc::channel(MAX_WAITING);
     let dealer = table.dealer();
-    let supervisor = table.supervisor();
+    let crew = Crew {
+        supervisor: table.supervisor(),
+        speed: args.speed,
+        chance: Chance::new(args.seed),
+        say,
+    };
     let mut tally = Tally::default();
     let mut playing: Pin<Box<dyn Future<Output = Result<(), Failure>>>> = match (&*dealer, game) {
         (AnyDealer::TaiSai(dealer), Game::TaiSai { .. }) => {
-            let script = Script::new(dealer, supervisor, args.speed, args.seed, say);
+            let script = Script::new(dealer, crew);
             Box::pin(script.play(args.rounds))
         }
         (AnyDealer::TaiSai(_) | AnyDealer::Cup(_), _) => {
-            let script = dice::Script::new(&dealer, game, supervisor, args.speed, args.seed, say);
+            let script = dice::Script::new(&dealer, game, crew);
             let script = script.ok_or_else(|| Failure::failed("this game has another dealer"))?;
             Box::pin(script.play(args.rounds))
         }
-        (AnyDealer::TwoUp(dealer), _) => Box::pin(two_up::play(dealer, args.rounds, args.speed, args.seed, say)),
+        (AnyDealer::TwoUp(dealer), _) => Box::pin(two_up::play(dealer, args.rounds, args.seed, crew)),
     };
     let mut changed = table.changes();
     let mut phase = String::new();

@@ -1,13 +1,11 @@
 //! What the dealer and the supervisor of a tai-sai table do: rounds as they are played, and the mistakes and faults that a table lives with.
 
 use super::super::ending::Failure;
-use super::table::Supervisor;
+use super::crew::Crew;
 use crate::control::Act;
 use crate::rules::tai_sai::{self, Layout};
-use crate::sim::{Answer, Chance, Dealer, Stuck, StuckAt};
+use crate::sim::{Answer, Dealer, Stuck, StuckAt};
 use crate::wire::message::{Contact, Cover, Level};
-use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// Every sixth round begins the list of mistakes again.
@@ -16,22 +14,13 @@ const CHAPTERS: u32 = 6;
 /// Plays rounds, saying what it does.
 pub struct Script<'a> {
     dealer: &'a Dealer,
-    supervisor: Supervisor,
-    speed: f64,
-    chance: Chance,
-    say: mpsc::Sender<String>,
+    crew: Crew,
 }
 
 impl<'a> Script<'a> {
-    /// A dealer and a supervisor, and where to say what they do.
-    pub fn new(dealer: &'a Dealer, supervisor: Supervisor, speed: f64, seed: u64, say: mpsc::Sender<String>) -> Self {
-        Script {
-            dealer,
-            supervisor,
-            speed,
-            chance: Chance::new(seed),
-            say,
-        }
+    /// A dealer, and who is with him.
+    pub fn new(dealer: &'a Dealer, crew: Crew) -> Self {
+        Script { dealer, crew }
     }
 
     /// Plays so many rounds, or without end; 0: nobody plays, and this doesn't end.
@@ -44,7 +33,7 @@ impl<'a> Script<'a> {
         }
         let mut played = 0u32;
         while rounds.is_none_or(|rounds| played < rounds) {
-            let dice = self.throw();
+            let dice = self.crew.throw();
             match played % CHAPTERS {
                 0 => self.plain(dice).await?,
                 1 => self.entry_too_early(dice).await?,
@@ -54,13 +43,14 @@ impl<'a> Script<'a> {
                 _ => self.no_spin(dice).await?,
             }
             played = played.saturating_add(1);
-            self.breathe().await;
+            self.crew.breathe().await;
         }
         Ok(())
     }
 
     async fn plain(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say(format!("-- a round as it should be: {}", tai_sai::call(dice)))
+        self.crew
+            .say(format!("-- a round as it should be: {}", tai_sai::call(dice)))
             .await;
         self.to_the_uncover(dice).await?;
         let entered = self.enter_right(dice).await?;
@@ -68,14 +58,16 @@ impl<'a> Script<'a> {
     }
 
     async fn entry_too_early(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("-- a round with an entry before the dice are shown".to_owned())
+        self.crew
+            .say("-- a round with an entry before the dice are shown".to_owned())
             .await;
         self.to_the_bell(dice).await?;
-        self.say(
-            "dealer presses three keys and ENTER, but the cover is on: nothing that was pressed can be the result"
-                .to_owned(),
-        )
-        .await;
+        self.crew
+            .say(
+                "dealer presses three keys and ENTER, but the cover is on: nothing that was pressed can be the result"
+                    .to_owned(),
+            )
+            .await;
         self.refused(&dice.map(u32::from)).await?;
         self.uncover().await;
         let entered = self.enter_right(dice).await?;
@@ -83,41 +75,46 @@ impl<'a> Script<'a> {
     }
 
     async fn wrong_numbers(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("-- a round with wrong numbers, amended before anyone is paid".to_owned())
+        self.crew
+            .say("-- a round with wrong numbers, amended before anyone is paid".to_owned())
             .await;
         self.to_the_uncover(dice).await?;
         let [first, second, third] = dice;
         let wrong = [first, second, third % 6 + 1];
-        self.say(format!(
-            "dealer calls {}, and enters {first} {second} {}",
-            tai_sai::call(dice),
-            third % 6 + 1
-        ))
-        .await;
+        self.crew
+            .say(format!(
+                "dealer calls {}, and enters {first} {second} {}",
+                tai_sai::call(dice),
+                third % 6 + 1
+            ))
+            .await;
         self.accepted(&wrong.map(u32::from)).await?;
         self.dealer.see_lamps().await.map_err(stuck)?;
-        self.breathe().await;
-        self.say("supervisor turns the key; the right numbers are entered; both stand in the journal".to_owned())
+        self.crew.breathe().await;
+        self.crew
+            .say("supervisor turns the key; the right numbers are entered; both stand in the journal".to_owned())
             .await;
         self.dealer.terminal.turn(Contact::SupervisorKey, Level::Closed).await;
-        self.breathe().await;
+        self.crew.breathe().await;
         let entered = self.accepted(&dice.map(u32::from)).await?;
         self.dealer.terminal.turn(Contact::SupervisorKey, Level::Open).await;
         self.pay(entered).await
     }
 
     async fn lost_bell(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say(
-            "-- a round whose bell is lost: was it rung? the gateway holds the round and lets a person decide"
-                .to_owned(),
-        )
-        .await;
+        self.crew
+            .say(
+                "-- a round whose bell is lost: was it rung? the gateway holds the round and lets a person decide"
+                    .to_owned(),
+            )
+            .await;
         self.tumble(dice).await?;
         self.dealer.wait_for_bets().await.map_err(stuck)?;
-        self.say("the terminal's cable comes loose and is put back; nobody heard the bell".to_owned())
+        self.crew
+            .say("the terminal's cable comes loose and is put back; nobody heard the bell".to_owned())
             .await;
         self.dealer.terminal.unplug().await;
-        self.breathe().await;
+        self.crew.breathe().await;
         let before = self.dealer.terminal.view().readouts;
         self.dealer.terminal.replug().await;
         self.dealer
@@ -131,11 +128,10 @@ impl<'a> Script<'a> {
             .map_err(stuck)?;
         self.uncover().await;
         let held = self.dealer.terminal.view().entry;
-        self.until_done(
-            Act::Resume {},
-            "supervisor saw the bets closed, and lets the round go on",
-        )
-        .await?;
+        let words = "supervisor saw the bets closed, and lets the round go on";
+        self.crew
+            .until_done(Act::Resume {}, words, self.dealer.pace.patience)
+            .await?;
         self.dealer
             .terminal
             .wait(
@@ -157,29 +153,29 @@ impl<'a> Script<'a> {
             .position(|id| *id == area)
             .unwrap_or_default();
         let lamp = u32::try_from(lamp).unwrap_or_default();
-        self.say(format!(
-            "-- a round with a dead lamp ({area}): the dice decide, and the next round waits"
-        ))
-        .await;
+        self.crew
+            .say(format!(
+                "-- a round with a dead lamp ({area}): the dice decide, and the next round waits"
+            ))
+            .await;
         self.dealer.lamps.stick(lamp, StuckAt::Dark).await;
         self.to_the_uncover(dice).await?;
         let entered = self.enter_right(dice).await?;
         self.pay(entered).await?;
         self.dealer.lamps.stick(lamp, StuckAt::Healthy).await;
-        self.until_done(
-            Act::Unlock {
-                procedure: "lamp replaced and seen lit".to_owned(),
-            },
-            "technician replaces the lamp; supervisor unlocks the table",
-        )
-        .await
+        let procedure = "lamp replaced and seen lit".to_owned();
+        let words = "technician replaces the lamp; supervisor unlocks the table";
+        self.crew
+            .until_done(Act::Unlock { procedure }, words, self.dealer.pace.patience)
+            .await
     }
 
     async fn no_spin(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("-- a round that the dealer calls \"no spin\": nobody wins or loses".to_owned())
+        self.crew
+            .say("-- a round that the dealer calls \"no spin\": nobody wins or loses".to_owned())
             .await;
         self.to_the_bell(dice).await?;
-        self.say("dealer pushes NO SPIN".to_owned()).await;
+        self.crew.say("dealer pushes NO SPIN".to_owned()).await;
         self.dealer.terminal.push_no_spin().await;
         self.dealer
             .tumbler
@@ -191,7 +187,8 @@ impl<'a> Script<'a> {
     }
 
     async fn tumble(&self, dice: [u8; 3]) -> Result<(), Failure> {
-        self.say("dealer spins the dice three times under the cover, and says \"place your bets\"".to_owned())
+        self.crew
+            .say("dealer spins the dice three times under the cover, and says \"place your bets\"".to_owned())
             .await;
         self.dealer.tumble(dice).await.map_err(stuck)
     }
@@ -199,8 +196,9 @@ impl<'a> Script<'a> {
     async fn to_the_bell(&self, dice: [u8; 3]) -> Result<(), Failure> {
         self.tumble(dice).await?;
         self.dealer.wait_for_bets().await.map_err(stuck)?;
-        self.breathe().await;
-        self.say("dealer says \"no more bets\" and rings the bell".to_owned())
+        self.crew.breathe().await;
+        self.crew
+            .say("dealer says \"no more bets\" and rings the bell".to_owned())
             .await;
         self.dealer.no_more_bets().await.map_err(stuck)
     }
@@ -212,17 +210,18 @@ impl<'a> Script<'a> {
     }
 
     async fn uncover(&self) {
-        self.say("dealer takes the cover off".to_owned()).await;
+        self.crew.say("dealer takes the cover off".to_owned()).await;
         self.dealer.uncover().await;
     }
 
     async fn enter_right(&self, dice: [u8; 3]) -> Result<Instant, Failure> {
         let [first, second, third] = dice;
-        self.say(format!(
-            "dealer calls {}, and enters {first} {second} {third}",
-            tai_sai::call(dice)
-        ))
-        .await;
+        self.crew
+            .say(format!(
+                "dealer calls {}, and enters {first} {second} {third}",
+                tai_sai::call(dice)
+            ))
+            .await;
         let entered = self.accepted(&dice.map(u32::from)).await?;
         self.dealer.see_lamps().await.map_err(stuck)?;
         Ok(entered)
@@ -240,11 +239,12 @@ impl<'a> Script<'a> {
     async fn refused(&self, keys: &[u32]) -> Result<(), Failure> {
         match self.dealer.enter(keys).await.map_err(stuck)? {
             Answer::Refused(code) => {
-                self.say(format!(
-                    "the terminal shows {code}: `tablegate rules why {code}` says why"
-                ))
-                .await;
-                self.breathe().await;
+                self.crew
+                    .say(format!(
+                        "the terminal shows {code}: `tablegate rules why {code}` says why"
+                    ))
+                    .await;
+                self.crew.breathe().await;
                 Ok(())
             }
             Answer::Accepted => Err(Failure::failed("an entry before the uncover was accepted")),
@@ -252,40 +252,12 @@ impl<'a> Script<'a> {
     }
 
     async fn pay(&self, entered: Instant) -> Result<(), Failure> {
-        self.say("wagers are collected and paid; dealer presses ENTER".to_owned())
+        self.crew
+            .say("wagers are collected and paid; dealer presses ENTER".to_owned())
             .await;
         self.dealer.settle(entered).await.map_err(stuck)?;
         self.dealer.tumbler.cover(Cover::On).await;
         Ok(())
-    }
-
-    /// A supervisor acts as soon as the act is possible: the table may need a moment to see what it is about.
-    async fn until_done(&self, act: Act, words: &str) -> Result<(), Failure> {
-        let began = Instant::now();
-        self.breathe().await;
-        loop {
-            match self.supervisor.act(act.clone()).await {
-                Ok(_) => {
-                    self.say(words.to_owned()).await;
-                    return Ok(());
-                }
-                Err(refused) if began.elapsed() > self.dealer.pace.patience => return Err(refused),
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
-            }
-        }
-    }
-
-    async fn breathe(&self) {
-        tokio::time::sleep(Duration::from_millis(1000).div_f64(self.speed)).await;
-    }
-
-    async fn say(&self, words: String) {
-        // Nobody listens any more once the demo ends.
-        let _ended = self.say.send(words).await;
-    }
-
-    fn throw(&mut self) -> [u8; 3] {
-        [(); 3].map(|()| self.chance.face())
     }
 }
 

@@ -1,37 +1,29 @@
 //! What the people at a two-up table do: games as they are played, and in each something that a table lives with.
 
 use super::super::ending::Failure;
+use super::crew::Crew;
 use crate::sim::{Incident, People, TwoUpDealer};
-use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// Plays so many games, or without end; 0: nobody plays, and this doesn't end.
 ///
 /// # Errors
 /// When the table does something else than the law says, or nothing.
-pub async fn play(
-    dealer: &TwoUpDealer,
-    rounds: Option<u32>,
-    speed: f64,
-    seed: u64,
-    say: mpsc::Sender<String>,
-) -> Result<(), Failure> {
+pub async fn play(dealer: &TwoUpDealer, rounds: Option<u32>, seed: u64, crew: Crew) -> Result<(), Failure> {
     if rounds == Some(0) {
         return std::future::pending().await;
     }
-    let mut people = People::new(dealer, seed, Some(say.clone()));
+    let mut people = People::new(dealer, seed, Some(crew.say.clone()));
     let mut incidents = Incident::of(dealer.game()).iter().copied().cycle();
     let mut played = 0u32;
     while rounds.is_none_or(|rounds| played < rounds) {
         let incident = incidents.next().unwrap_or(Incident::None);
-        // Nobody listens any more once the demo ends.
-        let _ended = say.send(format!("-- {}", title(incident))).await;
+        crew.say(format!("-- {}", title(incident))).await;
         people
             .game(incident)
             .await
             .map_err(|stuck| Failure::failed(format!("the dealer is stuck: {stuck}")))?;
         played = played.saturating_add(1);
-        tokio::time::sleep(Duration::from_millis(1000).div_f64(speed)).await;
+        crew.breathe().await;
     }
     Ok(())
 }
