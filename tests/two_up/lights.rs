@@ -274,7 +274,6 @@ fn a_test_ends_what_it_finds_to_work() {
     ];
     for (known, said, ends) in rows {
         for still_open in [true, false] {
-            println!("{known:?}, {said:?}, at an open table: {still_open}");
             spinner(|scene| {
                 if known == Known::Measured {
                     scene.dark.insert(0);
@@ -306,7 +305,7 @@ fn a_test_ends_what_it_finds_to_work() {
                 }
                 take(scene, TestStep::End);
                 let failed = scene.table.situation().failed_lamps.len();
-                assert_eq!(failed, usize::from(!ends));
+                assert_eq!(failed, usize::from(!ends), "{known:?}, {said:?}, open: {still_open}");
                 let told = |scene: &Scene| scene.state().alerts.iter().any(|alert| alert == "result_light_failed");
                 assert_eq!(told(scene), !ends, "at once, and not when it is played again");
                 scene.act(OperatorAct::LeaveTest).unwrap();

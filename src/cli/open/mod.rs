@@ -4,6 +4,7 @@
 //! The daemon knows what was checked and decides whether that is enough; this command asks the questions. When it ends early, by
 //! Ctrl-C or a lost connection, the daemon abandons the opening.
 
+mod asking;
 mod entries;
 
 use super::daemon::{Acting, block_on, done, unexpected, unreachable};
@@ -13,10 +14,11 @@ use crate::control::client::Client;
 use crate::control::{Act, Check, MAX_TEXT, Request};
 use crate::device::{Kind, LinkReport, LinkState};
 use crate::gateway::{CheckView, DeviceView, View};
+use asking::Said;
 use clap::Args;
 use entries::{Extent, TestEntry};
 use std::collections::VecDeque;
-use std::io::{BufRead, IsTerminal};
+use std::io::IsTerminal;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -87,15 +89,6 @@ pub fn run(open: &Open) -> Result<(), Failure> {
 struct Opening {
     client: Client,
     by: Option<String>,
-}
-
-/// What a person says to a question.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Said {
-    Yes,
-    No,
-    /// Do it for me.
-    Light,
 }
 
 /// What became of a test entry.
@@ -431,49 +424,6 @@ impl Opening {
         let text = text.to_owned();
         let passed = said == Said::Yes;
         say(&self.act(Act::RecordCheck { check, passed, text }).await?)
-    }
-
-    /// Asks until the answer is yes or no; `q` abandons the opening.
-    async fn ask(&mut self, question: &str) -> Result<Said, Failure> {
-        loop {
-            match self.ask_or_light(question).await? {
-                said @ (Said::Yes | Said::No) => return Ok(said),
-                Said::Light => {}
-            }
-        }
-    }
-
-    /// Asks until the answer is yes, no, or that the areas be lit from here; `q` abandons the opening.
-    async fn ask_or_light(&mut self, question: &str) -> Result<Said, Failure> {
-        loop {
-            match self.line(&format!("{question} [y/n/q]")).await?.as_str() {
-                "y" | "yes" => return Ok(Said::Yes),
-                "n" | "no" => return Ok(Said::No),
-                "l" => return Ok(Said::Light),
-                _ => {}
-            }
-        }
-    }
-
-    /// Asks for a line; `q`, or the end of the terminal, abandons the opening.
-    async fn line(&mut self, question: &str) -> Result<String, Failure> {
-        match self.typed(question)?.as_deref() {
-            None | Some("q" | "quit") => Err(self.abandon().await?),
-            Some(line) => Ok(line.to_owned()),
-        }
-    }
-
-    /// Asks for a line; `None`: the terminal has ended.
-    fn typed(&self, question: &str) -> Result<Option<String>, Failure> {
-        print(&format!("{question} "))?;
-        let mut line = String::new();
-        let read = std::io::stdin().lock().read_line(&mut line)?;
-        Ok((read > 0).then(|| line.trim().to_owned()))
-    }
-
-    async fn abandon(&mut self) -> Result<Failure, Failure> {
-        self.act(Act::AbandonOpening {}).await?;
-        Ok(Failure::failed("the opening was abandoned; the table stays closed"))
     }
 }
 

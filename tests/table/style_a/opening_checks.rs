@@ -350,7 +350,9 @@ fn no_word_confirms_a_test_entry_while_a_device_is_away() {
 /// What is measured of a test entry's picture is there to be told, in both directions, and only of lamps that measure.
 #[test]
 fn an_area_that_does_not_follow_a_test_entry_is_told() {
-    let rows: [(&[u16], &[u16], bool, &[(&str, bool)]); 4] = [
+    /// Lamps that stay dark, and that burn; whether they are measured; what is told.
+    type Row = (&'static [u16], &'static [u16], bool, &'static [(&'static str, bool)]);
+    let rows: [Row; 4] = [
         (&[], &[], true, &[]),
         (&[0], &[], true, &[("small", false)]),
         (&[0], &[30], true, &[("small", false), ("pair_1_3", true)]),
