@@ -45,7 +45,7 @@ pub(super) fn expirable(
             break;
         }
     }
-    Ok(age.through)
+    Ok(age.through())
 }
 
 /// Whether events were deleted less than a day ago.

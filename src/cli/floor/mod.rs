@@ -6,6 +6,7 @@ mod replay;
 mod verify;
 mod watch;
 
+#[cfg(feature = "demo")]
 pub(super) use watch::told;
 
 use super::ending::{Failure, Status};

@@ -202,9 +202,10 @@ impl Fault {
     fn drawn_later(chance: &mut Chance, game: Game, span: Duration) -> Self {
         let (begins, lasts) = when(chance, span);
         let what = What::drawn_later(chance, game);
-        let lasts = match what {
-            What::DaysAway(_) => lasts + STAYS_UP,
-            _ => lasts,
+        let lasts = if matches!(what, What::DaysAway(_)) {
+            lasts + STAYS_UP
+        } else {
+            lasts
         };
         Fault { begins, lasts, what }
     }

@@ -9,9 +9,8 @@ use super::eyes::{Eyes, hold};
 use super::life::Life;
 use super::trace::{Seen, Stored};
 use crate::gateway::{Found, Fresh};
-use crate::journal::{
-    Age, Begin, Newest, OpenError, RETENTION_MIN, ReadError, Record, Seqno, StoreError, is_too_early,
-};
+use crate::journal::retention::{Age, is_too_early};
+use crate::journal::{Begin, Newest, OpenError, RETENTION_MIN, ReadError, Record, Seqno, StoreError};
 use crate::sim::Chance;
 use crate::table::event::{Body, Event, Head, JournalStartedReason, Predecessor};
 use crate::time::Timestamp;

@@ -4,7 +4,7 @@
 //! *when a person could see it*, the broker *when it took the publish over*. A judge must never have to know how the gateway works.
 //! Nothing is kept: the judges are fed as it goes, a running hash stands for the whole (each seed twice, same hash), and a printer can write
 //! one readable line each.
-//! What can be seen is in [`seen`], what a judge is in [`judge`], the lines and the hash in [`told`].
+//! What can be seen is in `seen`, what a judge is in `judge`, the lines and the hash in `told`.
 
 mod judge;
 mod seen;
