@@ -309,6 +309,20 @@ async fn what_goes_over_the_lines_is_in_the_file_and_dice_under_the_cover_are_no
     scene.open().await;
     let file = scene.path("live.pcapng");
     let child = begin(&scene, &[], &file).await;
+    // A replay of it opens its table when every device has said something; the tumble shall come after that.
+    let heard = |view: &serde_json::Value, what: &str| -> Vec<u64> {
+        let links = view["links"].as_array().unwrap();
+        links.iter().filter_map(|link| link[what].as_u64()).collect()
+    };
+    let begun = scene
+        .until("the devices", |view| heard(view, "heard_us").len() == 3)
+        .await;
+    let begun = heard(&begun, "at_us").into_iter().max().unwrap();
+    scene
+        .until("every device's sign of life", |view| {
+            heard(view, "heard_us").iter().all(|at| *at > begun)
+        })
+        .await;
     scene.dealer.play([1, 3, 6]).await.unwrap();
     let told = end(child).await;
     assert!(told.contains("until Ctrl-C") && told.contains("frames"), "{told}");
