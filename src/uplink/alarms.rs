@@ -229,7 +229,7 @@ mod tests {
         let news = std::iter::from_fn(|| alarms.next_news());
         let text = |notice| match notice {
             Notice::Condition { text, .. } => text,
-            other => panic!("no condition: {other:?}"),
+            other @ (Notice::SetAside { .. } | Notice::RolledBack { .. }) => panic!("no condition: {other:?}"),
         };
         news.map(text).collect()
     }
