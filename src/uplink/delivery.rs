@@ -57,6 +57,8 @@ enum Progress {
     Sent(u16),
     /// Acknowledged, or passed over.
     Settled,
+    /// The same, and of a journal before this one: it only keeps its place.
+    Past,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -181,13 +183,13 @@ impl Window {
             match (slot.entry, slot.progress) {
                 (Entry::Event(seqno), Progress::Settled) => self.cursor = seqno,
                 (Entry::Event(_), Progress::Waiting | Progress::Sent(_)) => break,
-                (Entry::State | Entry::Status | Entry::Response, _) => {}
+                (Entry::Event(_), Progress::Past) | (Entry::State | Entry::Status | Entry::Response, _) => {}
             }
         }
         while self
             .slots
             .front()
-            .is_some_and(|slot| slot.progress == Progress::Settled)
+            .is_some_and(|slot| matches!(slot.progress, Progress::Settled | Progress::Past))
         {
             self.slots.pop_front();
             self.lowest = self.lowest.saturating_add(1);
@@ -214,6 +216,12 @@ impl Window {
             0,
             "one journal is delivered to its end before the next"
         );
+        // Behind a status or a state that nobody has acknowledged they still wait, and say nothing of this journal.
+        for slot in &mut self.slots {
+            if matches!(slot.entry, Entry::Event(_)) {
+                slot.progress = Progress::Past;
+            }
+        }
         self.cursor = cursor;
         self.next_event = cursor.saturating_add(1);
     }
@@ -241,7 +249,9 @@ impl Window {
     }
 
     fn unsettled(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().filter(|slot| slot.progress != Progress::Settled)
+        self.slots
+            .iter()
+            .filter(|slot| matches!(slot.progress, Progress::Waiting | Progress::Sent(_)))
     }
 }
 
@@ -250,6 +260,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn a_journal_that_was_delivered_moves_no_cursor_of_the_next() {
+        let mut window = Window::new(16, 20);
+        window.hand_over(Entry::State);
+        window.sent(1).unwrap();
+        window.hand_over(Entry::Event(21));
+        window.sent(2).unwrap();
+        window.acknowledged(2).unwrap();
+        assert_eq!(window.cursor(), 21);
+        window.turn_to_journal(0);
+        window.hand_over(Entry::Event(1));
+        window.sent(3).unwrap();
+        window.acknowledged(1).unwrap();
+        assert_eq!(window.cursor(), 0, "nothing of this journal is acknowledged");
+        window.acknowledged(3).unwrap();
+        assert_eq!(window.cursor(), 1);
+    }
 
     #[test]
     fn the_width_stays_below_what_the_broker_takes() {
