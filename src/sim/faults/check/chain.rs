@@ -138,7 +138,10 @@ impl Contiguous {
             }
             before => {
                 // Nothing came before the first run: nothing was cut short.
-                let after_clean_stop = before.as_ref().is_none_or(|run| run.has_stopped);
+                // A run that could not begin changes nothing of that.
+                let after_clean_stop = before
+                    .as_ref()
+                    .is_none_or(|run| run.has_stopped || (!run.has_started && run.after_clean_stop));
                 *before = Some(Run {
                     name: event.run_id.clone(),
                     uptime_us: event.uptime_us,
