@@ -230,7 +230,7 @@ fn a_wal_of_another_database_is_found() {
             );
             for moved in &opened.undelivered {
                 let mut reader = Reader::open(&moved.path).unwrap();
-                for record in reader.readable(1, moved.through, 1000).records {
+                for record in reader.readable(1, moved.through, 1000).unwrap().records {
                     let event = tablegate::journal::decode(&record).unwrap();
                     assert_eq!(event.journal_id, moved.journal_id, "{what}");
                 }

@@ -141,7 +141,7 @@ fn a_rolled_back_journal_is_kept_and_its_state_carried_over() {
         let undelivered = &opened.undelivered[0];
         assert_eq!((undelivered.cursor, undelivered.through), (5, 8));
         let mut reader = Reader::open(&undelivered.path).unwrap();
-        let rest = reader.readable(6, 8, 10);
+        let rest = reader.readable(6, 8, 10).unwrap();
         assert_eq!((rest.records.len(), rest.next), (3, 9));
         opened.journal.acknowledge_moved_aside(&old_id, 8);
         opened.journal.close();

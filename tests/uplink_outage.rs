@@ -258,6 +258,61 @@ async fn a_stop_waits_quietly_whatever_would_be_due() {
     }
 }
 
+/// Reads of a disk that fail: of a journal that was moved aside, and of the one in use. However many, nothing is taken for delivered that was not
+/// read; a disk that stays silent is an alert until it answers; and what happens now doesn't wait for an old journal for ever.
+#[tokio::test(start_paused = true)]
+async fn a_read_that_fails_is_tried_again_and_told_when_it_stays() {
+    const FAR: Duration = Duration::from_secs(90_000);
+    for (of_old, of_new, told, is_left) in [
+        (1, 0, None, false),
+        (0, 3, None, false),
+        (30, 0, Some(false), false),
+        (0, 30, Some(false), false),
+        (0, 2_000, Some(false), false),
+        (1_000_000, 0, Some(true), true),
+    ] {
+        let what = format!("{of_old} and {of_new} reads fail");
+        let lines = Lines::default();
+        let logged = tracing::subscriber::set_default(tracing_subscriber::registry().with(lines.clone()));
+        let broker = Byteless(Behaviour::IsDeaf {
+            from: Instant::now() + FAR,
+            until: Instant::now() + FAR,
+            polls: Arc::default(),
+        });
+        let old = Memory::with_events("old", 40);
+        old.failing.store(of_old, Ordering::SeqCst);
+        let new = Memory::with_events("new", 3);
+        new.failing.store(of_new, Ordering::SeqCst);
+        let mut plan = Plan::new(new, "mqtt://127.0.0.1:9");
+        plan.undelivered = vec![old];
+        let mut rig = plan.start_at(Arc::new(broker), None);
+        let mut report = rig.uplink.report.clone();
+        while report.borrow_and_update().cursor < 3 {
+            report.changed().await.unwrap();
+        }
+        let of_old = rig.memory.ledger.moved_aside();
+        let old_cursor = of_old.iter().map(|(_, cursor)| *cursor).max();
+        assert_eq!(old_cursor, Some(if is_left { 0 } else { 40 }), "{what}");
+        assert_eq!(report.borrow().unreadable, if is_left { 40 } else { 0 }, "{what}");
+        rig.uplink.stop().await;
+        let mut stands = None;
+        while let Ok(notice) = rig.notices.try_recv() {
+            if let Notice::Condition {
+                condition, standing, ..
+            } = notice
+                && condition == Condition::JournalUnreadable
+            {
+                assert_ne!(stands, Some(standing), "{what}: told twice");
+                stands = Some(standing);
+            }
+        }
+        assert_eq!(stands, told, "{what}");
+        drop(logged);
+        let lines = lines.0.load(Ordering::SeqCst);
+        assert!(lines <= 6, "{what}: {lines} lines");
+    }
+}
+
 /// Time is simulated: a thousand flaps take eight hours.
 #[tokio::test(start_paused = true)]
 async fn a_thousand_flaps_cost_no_memory_few_lines_and_no_pending_list() {

@@ -83,7 +83,7 @@ impl Reader {
             1 => return Ok(Beginning::First),
             _ => {}
         }
-        let first = self.readable(oldest, oldest, 1).records;
+        let first = self.readable(oldest, oldest, 1)?.records;
         let Some(first) = first.first().and_then(|record| Event::decode(&*record.bytes).ok()) else {
             return Ok(Beginning::Gone { oldest });
         };
@@ -91,7 +91,7 @@ impl Reader {
         let mut to = newest;
         while to >= oldest {
             let from = to.saturating_sub(span - 1).max(oldest);
-            let page = self.readable(from, to, PAGE);
+            let page = self.readable(from, to, PAGE)?;
             if let Some(said) = page.records.iter().rev().find_map(deletion) {
                 return Ok(Beginning::judge(&first, Some(&said)));
             }

@@ -67,6 +67,18 @@ pub enum ReadError {
     },
 }
 
+impl ReadError {
+    /// What was written is gone or is something else: another read finds nothing better. Else a later one may succeed.
+    #[must_use]
+    pub fn is_of_contents(&self) -> bool {
+        match self {
+            ReadError::Missing { .. } | ReadError::Event { .. } => true,
+            ReadError::Newer { .. } | ReadError::NotClosed { .. } => false,
+            ReadError::Store { source, .. } => matches!(source, StoreError::Damaged { .. }),
+        }
+    }
+}
+
 /// What a damaged journal still has in a range.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Readable {
@@ -302,8 +314,12 @@ impl Reader {
         })
     }
 
-    /// As [`Reader::page`], but steps over what can't be read: for journals that were moved aside.
-    pub fn readable(&mut self, from: Seqno, to: Seqno, max: usize) -> Readable {
+    /// As [`Reader::page`], but steps over what is damaged: for journals that were moved aside. Ends before what a disk doesn't give: that
+    /// says nothing of what is written there.
+    ///
+    /// # Errors
+    /// [`ReadError`], when the first read failed and nothing is known of what is written there.
+    pub fn readable(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Readable, ReadError> {
         let span = Seqno::try_from(max).unwrap_or(Seqno::MAX);
         let last = to.min(from.saturating_add(span.saturating_sub(1)));
         let next = last.saturating_add(1);
@@ -312,17 +328,21 @@ impl Reader {
                 .into_iter()
                 .filter(|record| chain::check_alone(record, &self.identity.journal_id).is_ok())
                 .collect();
-            return Readable { records, next };
+            return Ok(Readable { records, next });
         }
-        let journal_id = self.identity.journal_id.clone();
-        let one_by_one = (from..=last).filter_map(|seqno| {
-            let record = self.read(|view| view.page(seqno, seqno, 1)).ok()?.pop()?;
-            chain::check_alone(&record, &journal_id).is_ok().then_some(record)
-        });
-        Readable {
-            records: one_by_one.collect(),
-            next,
+        let mut records = Vec::new();
+        for seqno in from..=last {
+            match self.read(|view| view.page(seqno, seqno, 1)) {
+                Ok(page) => {
+                    let sound = |record: &Record| chain::check_alone(record, &self.identity.journal_id).is_ok();
+                    records.extend(page.into_iter().filter(sound));
+                }
+                Err(error) if error.is_of_contents() => {}
+                Err(error) if seqno == from => return Err(error),
+                Err(_) => return Ok(Readable { records, next: seqno }),
+            }
         }
+        Ok(Readable { records, next })
     }
 
     /// One read transaction, again when a daemon opened or closed the file under a reader that took no locks.
@@ -363,7 +383,8 @@ fn whats_wrong(record: &Record, expected: Seqno, journal_id: &str) -> Option<Bad
 
 /// Opens a view in the way that suits what lies beside the file.
 fn look(path: &Path, stamp: Stamp) -> Result<View, ReadError> {
-    if stamp.inode == 0 && !path.exists() {
+    // A disk that doesn't answer is no file that is gone.
+    if stamp.inode == 0 && matches!(path.try_exists(), Ok(false)) {
         return Err(ReadError::Missing { path: path.to_owned() });
     }
     View::open(path, stamp.sharing()).map_err(|error| match error {

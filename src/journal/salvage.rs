@@ -6,7 +6,7 @@ use super::files::{beside, sync_directory};
 use super::head_mark::{self, Noted};
 use super::lineage;
 use super::open::{State, files_of, state_of};
-use super::reader::Reader;
+use super::reader::{Readable, Reader};
 use super::row::{Mark, MovedAside};
 use super::store::View;
 use super::{Owner, Seqno};
@@ -201,6 +201,11 @@ fn newest_readable(reader: &mut Reader, written: Seqno) -> Option<Mark> {
     loop {
         let span = Seqno::try_from(PAGE).unwrap_or(Seqno::MAX);
         let readable = reader.readable(from, from.saturating_add(span - 1), PAGE);
+        // This is the last look that is taken at it: what the disk doesn't give is stepped over as well.
+        let readable = readable.unwrap_or_else(|_| Readable {
+            records: Vec::new(),
+            next: from.saturating_add(1),
+        });
         // What `readable` gives has been checked.
         match readable.records.into_iter().next_back() {
             Some(last) => {

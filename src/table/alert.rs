@@ -102,6 +102,8 @@ names! {
     JournalRolledBack = "journal_rolled_back", Until::Unlocked(TableLockedReason::Journal), Then::Shown;
     /// An append was slow.
     JournalSlow = "journal_slow", Until::Over, Then::Shown;
+    /// Events can't be read from the disk, and wait for the floor.
+    JournalUnreadable = "journal_unreadable", Until::Over, Then::Shown;
     /// The disk fills, and nothing is deleted because the clock isn't synchronised.
     DiskFilling = "disk_filling", Until::Over, Then::Shown;
     /// The broker refuses what the table publishes.
@@ -159,6 +161,7 @@ impl Name {
             Condition::JournalDamaged => Name::JournalDamaged,
             Condition::JournalRolledBack => Name::JournalRolledBack,
             Condition::JournalSlow => Name::JournalSlow,
+            Condition::JournalUnreadable => Name::JournalUnreadable,
             Condition::BrokerRefuses => Name::BrokerRefuses,
             Condition::BrokerUnreachable => Name::BrokerUnreachable,
             Condition::NobodyListening => Name::NobodyListening,

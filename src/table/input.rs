@@ -400,6 +400,8 @@ pub enum Condition {
     JournalRolledBack,
     /// An append took longer than 500 ms.
     JournalSlow,
+    /// Events can't be read from the disk, and wait for the floor.
+    JournalUnreadable,
     /// The broker refuses what the table publishes, by name.
     BrokerRefuses,
     /// No broker can be reached.

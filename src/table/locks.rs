@@ -134,6 +134,7 @@ pub(crate) fn condition<F: Family>(draft: &mut Draft<'_, F>, condition: Conditio
         }
         Condition::DiskFilling
         | Condition::JournalSlow
+        | Condition::JournalUnreadable
         | Condition::BrokerRefuses
         | Condition::BrokerUnreachable
         | Condition::NobodyListening

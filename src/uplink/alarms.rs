@@ -46,13 +46,14 @@ pub struct Alarms {
 pub const MAX_UNTOLD_SET_ASIDE: usize = 16;
 
 /// What the uplink watches: whoever is told that one of these is over can rely on it.
-const WATCHED: [Condition; 6] = [
+const WATCHED: [Condition; 7] = [
     Condition::BrokerRefuses,
     Condition::BrokerUnreachable,
     Condition::NobodyListening,
     Condition::TakenOver,
     Condition::CertificateExpires,
     Condition::CertificateRefused,
+    Condition::JournalUnreadable,
 ];
 
 impl Alarms {

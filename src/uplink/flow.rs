@@ -10,6 +10,7 @@ use super::reading::JournalIndex;
 use super::requests::ReplyTo;
 use super::session::{Ended, STATE_EVERY, STATUS_EVERY, Session};
 use super::source::{Extent, Page, SourceError};
+use super::unread::{Patience, READ_AGAIN_AFTER};
 use crate::failpoint::{Point, pass};
 use crate::journal::Seqno;
 use crate::table::event::{ErrorCode, Event, EventSetAsideReason, Response, event::Body};
@@ -237,20 +238,37 @@ impl Session<'_> {
         let is_in_use = self.keeper.leg().is_some_and(|leg| self.keeper.is_in_use(leg));
         match read {
             Ok(page) if page.next > self.unread_from => {
+                let asked = page.next.saturating_sub(self.unread_from);
+                let read = u64::try_from(page.records.len()).unwrap_or(u64::MAX);
+                self.keeper.read_succeeded(asked.saturating_sub(read));
                 self.unread_from = page.next;
                 self.events.extend(page.records);
             }
             Ok(_) if is_in_use => {
                 let text = format!("event {} is not in the journal", self.unread_from);
-                self.read_failed(&SourceError { text });
+                self.read_failed(&text);
             }
-            Err(error) if is_in_use => self.read_failed(&error),
+            Err(SourceError::Lost { text }) if is_in_use => self.read_failed(&text),
+            Err(SourceError::Failed { text }) => self.read_failed(&text),
             Ok(_) => self.abandon_leg("it ends early"),
-            Err(error) => self.abandon_leg(&error.text),
+            Err(SourceError::Lost { text }) => self.abandon_leg(&text),
         }
     }
 
-    /// A journal that was moved aside ends where it can't be read: what was read before is delivered.
+    /// After a read that failed: the journal is asked again later. One that was moved aside holds up the one in use only for so long.
+    fn read_failed(&mut self, why: &str) {
+        let is_in_use = self.keeper.leg().is_some_and(|leg| self.keeper.is_in_use(leg));
+        match self.keeper.read_failed(self.unread_from, why) {
+            Patience::Left => self.read_again_at = Some(Instant::now() + READ_AGAIN_AFTER),
+            Patience::Spent if is_in_use => self.read_again_at = Some(Instant::now() + READ_AGAIN_AFTER),
+            Patience::Spent => {
+                self.keeper.leave_for_next_start();
+                self.abandon_leg(why);
+            }
+        }
+    }
+
+    /// A journal that was moved aside ends where it can't be read: what was read before is delivered. The next start tries the rest again.
     fn abandon_leg(&mut self, why: &str) {
         let read_through = self.unread_from.saturating_sub(1);
         tracing::warn!(
@@ -355,7 +373,7 @@ impl Session<'_> {
                 self.replay_from = Some(index);
             }
             (Ok(None), _) => self.fail_replay(ErrorCode::UnknownJournal, "no journal of this id is here"),
-            (Err(error), _) => self.fail_replay(ErrorCode::NotReady, &error.text),
+            (Err(error), _) => self.fail_replay(ErrorCode::NotReady, &error.to_string()),
             (Ok(Some(_)), None) => {}
         }
     }
@@ -374,7 +392,7 @@ impl Session<'_> {
                     self.fail_replay(ErrorCode::NotReady, "the events can't be read");
                 }
             }
-            Err(error) => self.fail_replay(ErrorCode::NotReady, &error.text),
+            Err(error) => self.fail_replay(ErrorCode::NotReady, &error.to_string()),
         }
     }
 }
@@ -436,8 +454,9 @@ impl super::keeper::Keeper {
         let Some(leg) = journal.legs.pop_front() else { return };
         let lost = leg.newest.saturating_sub(leg.cursor);
         self.report.unreadable = self.report.unreadable.saturating_add(lost);
+        self.unread.say_damaged(&leg.journal_id);
         self.too_large.clear();
-        // What could not be read of it is passed over for good.
+        // Not what could not be read of it: the next start tries that again.
         journal.ledger.acknowledge_moved_aside(&leg.journal_id, leg.newest);
     }
 

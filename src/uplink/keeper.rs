@@ -7,6 +7,7 @@ use super::reading::{JournalIndex, Reading, Reads};
 use super::renewal;
 use super::session::{Ended, Session};
 use super::topic::Topics;
+use super::unread::Unread;
 use super::waiting::{asked_to_stop, at, changed, tell};
 use super::{
     Ancestry, BrokerAddress, EventFeed, Feed, Ledger, Notice, Stopping, UplinkConfig, UplinkReport, UplinkState,
@@ -27,7 +28,7 @@ use tokio::time::Instant;
 /// A broker that restarts is no alarm; one that is away for so long is.
 const AWAY_AFTER: Duration = Duration::from_secs(10);
 /// The same failure again is one line in the log only after so long.
-const LOG_AGAIN_AFTER: Duration = Duration::from_secs(600);
+pub(super) const LOG_AGAIN_AFTER: Duration = Duration::from_secs(600);
 /// The journal's thread answers in milliseconds; when its disk hangs, the wall clock numbers the connection.
 const COUNTER_WITHIN: Duration = Duration::from_secs(2);
 /// Counters of the report change with every event; people look a few times a second.
@@ -58,6 +59,7 @@ pub(super) struct Keeper {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stopping: watch::Receiver<Stopping>,
     pub(super) journal: Option<JournalAccess>,
+    pub(super) unread: Unread,
     pub(super) alarms: Alarms,
     pub(super) report: UplinkReport,
     pub(super) pace: Pace,
@@ -135,6 +137,7 @@ impl Keeper {
             clock: feed.clock,
             stopping,
             journal,
+            unread: Unread::default(),
             alarms,
             report: UplinkReport {
                 cursor: feed_cursor,

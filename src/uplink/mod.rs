@@ -28,6 +28,7 @@ mod session;
 pub mod source;
 mod tls;
 pub mod topic;
+mod unread;
 mod waiting;
 
 pub use address::{BrokerAddress, Transport};

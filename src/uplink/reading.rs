@@ -115,7 +115,7 @@ pub(super) async fn answer<T>(coming: &mut Option<Coming<T>>) -> Result<T, Sourc
         return std::future::pending().await;
     };
     let answered = receiver.await.unwrap_or_else(|_| {
-        Err(SourceError {
+        Err(SourceError::Failed {
             text: "the journal's reader did not answer".to_owned(),
         })
     });
@@ -160,7 +160,7 @@ impl Library {
         journal: JournalIndex,
         read: impl FnOnce(&mut dyn EventSource) -> Result<T, SourceError>,
     ) -> Result<T, SourceError> {
-        let missing = || SourceError {
+        let missing = || SourceError::Failed {
             text: "no such journal".to_owned(),
         };
         let shelf = match journal {
@@ -178,19 +178,24 @@ impl Library {
         outcome
     }
 
-    /// An unreadable journal is not the one looked for, unless it is the one in use, which must be readable.
+    /// A damaged journal is not the one looked for, unless it is the one in use, which must be readable. While a read fails, none of the
+    /// others is said not to be here.
     fn find(&mut self, journal_id: &str) -> Result<Option<(JournalIndex, Extent)>, SourceError> {
         let in_use = self.journals.len().saturating_sub(1);
+        let mut failed = None;
         for index in (0..self.journals.len()).rev() {
             let journal = JournalIndex::Delivered(index);
             match self.read(journal, |source| source.extent()) {
                 Ok(extent) if extent.journal_id == journal_id => return Ok(Some((journal, extent))),
                 Err(error) if index == in_use => return Err(error),
-                Ok(_) | Err(_) => {}
+                Err(error @ SourceError::Failed { .. }) => failed = Some(error),
+                Ok(_) | Err(SourceError::Lost { .. }) => {}
             }
         }
-        self.elder = self.read(JournalIndex::Delivered(in_use), |source| Ok(source.elder(journal_id)))?;
-        let Some(elder) = &mut self.elder else { return Ok(None) };
+        self.elder = self.read(JournalIndex::Delivered(in_use), |source| source.elder(journal_id))?;
+        let Some(elder) = &mut self.elder else {
+            return failed.map_or(Ok(None), Err);
+        };
         let extent = elder.extent()?;
         Ok((extent.journal_id == journal_id).then_some((JournalIndex::Elder, extent)))
     }

@@ -39,8 +39,6 @@ const LEAVE_WITHIN: Duration = Duration::from_secs(2);
 const STEADY_AFTER: Duration = Duration::from_secs(5);
 /// A connection that took over, or was taken over, is undisputed after so long.
 const UNDISPUTED_AFTER: Duration = super::pace::GOOD_AFTER_TAKE_OVER;
-/// A journal that could not be read is asked again after so long.
-const READ_AGAIN_AFTER: Duration = Duration::from_secs(1);
 /// A broker that tells its sizes late is tried one packet at a time until so many events have passed.
 const NARROW_FOR: u64 = 16;
 
@@ -346,13 +344,6 @@ impl<'a> Session<'a> {
         .into_iter()
         .flatten()
         .min()
-    }
-
-    /// After a read that failed: the journal is asked again later.
-    pub(super) fn read_failed(&mut self, error: &SourceError) {
-        self.keeper.report.last_error = error.to_string();
-        self.keeper.say_soon();
-        self.read_again_at = Some(Instant::now() + READ_AGAIN_AFTER);
     }
 }
 

@@ -8,10 +8,19 @@ use std::path::PathBuf;
 
 /// A journal that could not be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{text}")]
-pub struct SourceError {
-    /// For a person: which journal, and what was wrong.
-    pub text: String,
+pub enum SourceError {
+    /// What was written is gone or is something else: another read finds nothing better.
+    #[error("{text}")]
+    Lost {
+        /// For a person: which journal, and what was wrong.
+        text: String,
+    },
+    /// The read failed, which says nothing of what is written there: another one may succeed.
+    #[error("{text}")]
+    Failed {
+        /// For a person: which journal, and what was wrong.
+        text: String,
+    },
 }
 
 /// Some events, in order.
@@ -61,8 +70,12 @@ pub trait EventSource: Send {
     /// When they can't be read.
     fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError>;
 
-    /// The journal of this id that was moved aside in favour of this one, for a replay; `None`: there is none, or it can't be read.
-    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>>;
+    /// The journal of this id that was moved aside in favour of this one, for a replay; `None`: there is none, or none that can be read.
+    ///
+    /// # Errors
+    ///
+    /// When a read failed that may succeed later.
+    fn elder(&mut self, journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError>;
 }
 
 /// Opens a journal for reading; asked again after an error.
@@ -74,7 +87,7 @@ pub fn journal_in_use(path: PathBuf) -> SourceOpener {
     Box::new(move || Ok(Box::new(JournalSource(Reader::open(&path)?))))
 }
 
-/// Opens a journal that was moved aside to `path`: what can't be read is stepped over.
+/// Opens a journal that was moved aside to `path`: what is damaged is stepped over.
 #[must_use]
 pub fn journal_moved_aside(path: PathBuf) -> SourceOpener {
     Box::new(move || Ok(Box::new(MovedAsideSource(Reader::open(&path)?))))
@@ -82,7 +95,12 @@ pub fn journal_moved_aside(path: PathBuf) -> SourceOpener {
 
 impl From<ReadError> for SourceError {
     fn from(error: ReadError) -> Self {
-        SourceError { text: told(&error) }
+        let text = told(&error);
+        if error.is_of_contents() {
+            SourceError::Lost { text }
+        } else {
+            SourceError::Failed { text }
+        }
     }
 }
 
@@ -107,10 +125,16 @@ impl EventSource for JournalSource {
         Ok(Page { records, next })
     }
 
-    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>> {
-        let elders = self.0.infos().ok()?.moved_aside;
-        let elder = elders.into_iter().find(|elder| elder.journal_id == journal_id)?;
-        Some(Box::new(MovedAsideSource(Reader::open(&elder.path).ok()?)))
+    fn elder(&mut self, journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError> {
+        let elders = self.0.infos()?.moved_aside;
+        let Some(elder) = elders.into_iter().find(|elder| elder.journal_id == journal_id) else {
+            return Ok(None);
+        };
+        match Reader::open(&elder.path) {
+            Ok(reader) => Ok(Some(Box::new(MovedAsideSource(reader)))),
+            Err(error) if error.is_of_contents() => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 
@@ -122,15 +146,15 @@ impl EventSource for MovedAsideSource {
     }
 
     fn page(&mut self, from: Seqno, to: Seqno, max: usize) -> Result<Page, SourceError> {
-        let readable = self.0.readable(from, to, max);
+        let readable = self.0.readable(from, to, max)?;
         Ok(Page {
             records: readable.records,
             next: readable.next,
         })
     }
 
-    fn elder(&mut self, _journal_id: &str) -> Option<Box<dyn EventSource>> {
-        None
+    fn elder(&mut self, _journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError> {
+        Ok(None)
     }
 }
 
@@ -161,5 +185,27 @@ mod tests {
             assert_eq!(found, expected, "{from} to {to}");
         }
         assert_eq!(Page::of(&[], 1, 1), None);
+    }
+
+    /// What may be read later is told from what is gone: only the latter is passed over.
+    #[test]
+    fn a_journal_that_is_gone_is_told_from_one_that_can_not_be_read_now() {
+        let directory = tempfile::tempdir().unwrap();
+        let garbage = directory.path().join("garbage");
+        std::fs::write(&garbage, vec![b'x'; 8192]).unwrap();
+        for (path, is_lost) in [
+            (directory.path().join("nowhere"), true),
+            (garbage.clone(), true),
+            (directory.path().to_owned(), false),
+            (garbage.join("beneath a file"), false),
+        ] {
+            let error = journal_moved_aside(path.clone())().err().unwrap();
+            assert_eq!(
+                matches!(error, SourceError::Lost { .. }),
+                is_lost,
+                "{}: {error}",
+                path.display()
+            );
+        }
     }
 }

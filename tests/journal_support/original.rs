@@ -101,7 +101,7 @@ pub fn keeps_its_promise(directory: &Path, original: &Original, what: &str) -> b
     }
     for moved in &opened.undelivered {
         let mut reader = Reader::open(&moved.path).unwrap();
-        for record in reader.readable(moved.cursor + 1, moved.through, 1000).records {
+        for record in reader.readable(moved.cursor + 1, moved.through, 1000).unwrap().records {
             let at = usize::try_from(record.seqno - 1).unwrap();
             assert_eq!(record, original.records[at], "{what}: delivers something else");
         }

@@ -26,6 +26,8 @@ pub struct Memory {
     records: Arc<Mutex<Vec<Record>>>,
     head: watch::Sender<Head>,
     pub ledger: Arc<MemoryLedger>,
+    /// So many reads fail from now on.
+    pub failing: Arc<AtomicU64>,
 }
 
 /// What the uplink keeps.
@@ -75,6 +77,7 @@ impl Memory {
             })
             .0,
             ledger: Arc::default(),
+            failing: Arc::default(),
         }
     }
 
@@ -157,6 +160,16 @@ impl EventSource for Memory {
     }
 
     fn page(&mut self, from: u64, to: u64, max: usize) -> Result<Page, SourceError> {
+        let less = |failing: u64| failing.checked_sub(1);
+        if self
+            .failing
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, less)
+            .is_ok()
+        {
+            return Err(SourceError::Failed {
+                text: "the disk doesn't answer".to_owned(),
+            });
+        }
         let records = self.records.lock().unwrap();
         let begin = usize::try_from(from.saturating_sub(1)).unwrap().min(records.len());
         let page = records[begin..]
@@ -168,8 +181,8 @@ impl EventSource for Memory {
         Ok(Page { records: page, next })
     }
 
-    fn elder(&mut self, _journal_id: &str) -> Option<Box<dyn EventSource>> {
-        None
+    fn elder(&mut self, _journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError> {
+        Ok(None)
     }
 }
 

@@ -360,6 +360,7 @@ fn conditions_that_are_alerts_only_do_not_hold() {
         Condition::BrokerRefuses,
         Condition::NobodyListening,
         Condition::JournalSlow,
+        Condition::JournalUnreadable,
         Condition::LinkOdd(DeviceKind::Terminal),
         Condition::ClockUnsynchronised,
     ] {

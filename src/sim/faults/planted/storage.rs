@@ -199,7 +199,7 @@ impl EventSource for PassingOver {
         Ok(self.0.page(from, to, max).unwrap_or(passed_over))
     }
 
-    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>> {
+    fn elder(&mut self, journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError> {
         self.0.elder(journal_id)
     }
 }

@@ -27,13 +27,13 @@ impl Pages {
     fn with<T>(&self, look: impl FnOnce(&Kept) -> T) -> Result<T, SourceError> {
         let inner = hold(&self.disk.inner);
         if inner.reads == Reads::Fail {
-            return Err(SourceError {
+            return Err(SourceError::Failed {
                 text: "the journal can't be read: simulated".to_owned(),
             });
         }
         let all = std::iter::once(&inner.kept).chain(&inner.older);
         let kept = all.into_iter().find(|kept| kept.journal_id == self.journal_id);
-        kept.map(look).ok_or_else(|| SourceError {
+        kept.map(look).ok_or_else(|| SourceError::Lost {
             text: "no such journal".to_owned(),
         })
     }
@@ -54,16 +54,15 @@ impl EventSource for Pages {
         Ok(Page { records, next })
     }
 
-    fn elder(&mut self, journal_id: &str) -> Option<Box<dyn EventSource>> {
-        let known = {
-            let inner = hold(&self.disk.inner);
-            inner.reads == Reads::Sound && inner.older.iter().any(|old| old.journal_id == journal_id)
+    fn elder(&mut self, journal_id: &str) -> Result<Option<Box<dyn EventSource>>, SourceError> {
+        let elder = Pages {
+            disk: Arc::clone(&self.disk),
+            journal_id: journal_id.to_owned(),
         };
-        known.then(|| {
-            Box::new(Pages {
-                disk: Arc::clone(&self.disk),
-                journal_id: journal_id.to_owned(),
-            }) as Box<dyn EventSource>
-        })
+        match elder.with(|_| ()) {
+            Ok(()) => Ok(Some(Box::new(elder))),
+            Err(SourceError::Lost { .. }) => Ok(None),
+            Err(error @ SourceError::Failed { .. }) => Err(error),
+        }
     }
 }
