@@ -12,10 +12,19 @@ use super::tail::PAGE;
 use super::{Record, Seqno};
 use crate::table::event::{Body, Event, EventsExpired, Head};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// In the background a page of events costs some 0.3 ms: resting this long after each leaves the table nine tenths of the processor.
 const REST: Duration = Duration::from_millis(3);
+
+/// A proof in the background that a disk ends is begun anew after so long: one that is reset or busy answers again within seconds.
+const AGAIN_AFTER: Duration = Duration::from_secs(10);
+
+/// It is begun so often: a disk that can't be read for a minute is told.
+const TRIES: u32 = 6;
+
+/// How long closing waits at most for one that waits.
+const LOOK_AT_CLOSING: Duration = Duration::from_millis(100);
 
 /// How far a proof has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -147,13 +156,22 @@ pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, R
     let wanted = shared.wanted();
     let path = shared.path().to_owned();
     let check = move || {
-        let result = Reader::open(&path).and_then(|mut reader| {
-            walk(&mut reader, &mut |_, _| {}, |_| {
-                std::thread::sleep(REST);
-                !wanted.is_closing()
+        let prove = || {
+            Reader::open(&path).and_then(|mut reader| {
+                walk(&mut reader, &mut |_, _| {}, |_| {
+                    std::thread::sleep(REST);
+                    !wanted.is_closing()
+                })
             })
-        });
-        match result {
+        };
+        let rest = || {
+            let until = Instant::now() + AGAIN_AFTER;
+            while Instant::now() < until && !wanted.is_closing() {
+                std::thread::sleep(LOOK_AT_CLOSING);
+            }
+            !wanted.is_closing()
+        };
+        match patiently(prove, rest) {
             Ok(Some(report)) => found(Ok(report)),
             Ok(None) => {}
             Err(error) => found(Err(error)),
@@ -165,6 +183,25 @@ pub(super) fn in_background(shared: &Shared, found: impl FnOnce(Result<Report, R
     {
         tracing::error!(%error, "nobody could verify the older part of the journal");
     }
+}
+
+/// Proves again what a read that failed has ended, with a rest before each; `None` as well when a rest said that it is over.
+fn patiently<T>(
+    mut prove: impl FnMut() -> Result<Option<T>, ReadError>,
+    mut rest: impl FnMut() -> bool,
+) -> Result<Option<T>, ReadError> {
+    for _ in 1..TRIES {
+        match prove() {
+            Err(error) if !error.is_of_contents() => {
+                tracing::debug!(%error, "the journal can't be proven now: trying again");
+                if !rest() {
+                    return Ok(None);
+                }
+            }
+            proven => return proven,
+        }
+    }
+    prove()
 }
 
 /// Who looks at each event of a proof.
@@ -381,5 +418,53 @@ fn whole(
     match reader.read(check) {
         Ok(verdict) => Ok(verdict),
         Err(error) => as_bad(error, None).map(|bad| Some(bad.text)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn failed() -> ReadError {
+        ReadError::Store {
+            path: PathBuf::new(),
+            source: StoreError::injected_io(),
+        }
+    }
+
+    #[test]
+    fn a_disk_that_fails_is_asked_again_and_damage_is_told_at_once() {
+        let missing = || ReadError::Missing { path: PathBuf::new() };
+        for (what, failing, then_missing, rests, expected) in [
+            ("sound", 0, false, 9, Some(0)),
+            ("fails for a while", 2, false, 9, Some(2)),
+            ("fails until the last", 5, false, 9, Some(5)),
+            ("is gone", 0, true, 9, None),
+            ("fails and is gone", 2, true, 9, None),
+            ("fails for good", 9, false, 9, None),
+        ] {
+            let (mut proofs, mut rested) = (0, 0);
+            let proven = patiently(
+                || {
+                    proofs += 1;
+                    match proofs <= failing {
+                        true => Err(failed()),
+                        false if then_missing => Err(missing()),
+                        false => Ok(Some(())),
+                    }
+                },
+                || {
+                    rested += 1;
+                    rested <= rests
+                },
+            );
+            match expected {
+                Some(times) => assert!(proven.unwrap().is_some() && rested == times, "{what}: {rested}"),
+                None => assert_eq!(proven.unwrap_err().is_of_contents(), then_missing, "{what}"),
+            }
+        }
+        let closing = patiently(|| Err::<Option<()>, _>(failed()), || false);
+        assert!(closing.unwrap().is_none());
     }
 }
