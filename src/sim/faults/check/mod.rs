@@ -34,6 +34,7 @@ mod areas;
 mod bytes;
 mod chain;
 mod cursor;
+mod dead;
 mod decided;
 mod ends;
 mod gap;

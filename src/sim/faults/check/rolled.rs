@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use prost::Message;
 use sha2::{Digest, Sha256};
 
+use super::dead::OfTheDead;
 use crate::sim::faults::trace::{AfterRollback, Invariant, Judge, Seen, Sight, is_state};
 use crate::table::event::event::Body;
 use crate::table::event::{Event, Head, JournalStartedReason, TableState};
@@ -23,6 +24,7 @@ pub(super) struct RollbackTold {
     has_begun_anew: bool,
     /// Journals whose states made a new one begin: the same is not believed twice.
     outbid: BTreeSet<String>,
+    of_the_dead: OfTheDead,
 }
 
 impl Judge for RollbackTold {
@@ -35,6 +37,7 @@ impl Judge for RollbackTold {
     }
 
     fn look(&mut self, sight: &Sight<'_>) -> Result<(), String> {
+        self.of_the_dead.look(sight.seen);
         match sight.seen {
             Seen::Appended { journal, records } => {
                 let known = self.journals.entry((*journal).to_owned()).or_default();
@@ -52,6 +55,15 @@ impl Judge for RollbackTold {
                     known.retain(|seqno, _| seqno <= to);
                 }
             }
+            Seen::Published {
+                connection,
+                topic,
+                payload,
+                ..
+            } if is_state(topic) && self.of_the_dead.has(*connection) => {
+                // Sent before the disk went back, and kept from now on: whoever connects next finds it.
+                self.keep(payload);
+            }
             Seen::Published { topic, payload, .. } if is_state(topic) => {
                 let head = TableState::decode(*payload).ok().and_then(|state| state.head);
                 let before = std::mem::replace(&mut self.kept, head);
@@ -64,8 +76,7 @@ impl Judge for RollbackTold {
                 }
             }
             Seen::Intruded { topic, payload } if is_state(topic) => {
-                self.kept = TableState::decode(*payload).ok().and_then(|state| state.head);
-                self.has_begun_anew = false;
+                self.keep(payload);
             }
             Seen::BrokerForgot => self.kept = None,
             _ => {}
@@ -75,6 +86,12 @@ impl Judge for RollbackTold {
 }
 
 impl RollbackTold {
+    /// The broker keeps this state, which the run that goes on has not published.
+    fn keep(&mut self, payload: &[u8]) {
+        self.kept = TableState::decode(payload).ok().and_then(|state| state.head);
+        self.has_begun_anew = false;
+    }
+
     fn has(&self, head: &Head) -> bool {
         if self.outbid.contains(&head.journal_id) {
             return true;
@@ -173,6 +190,35 @@ mod tests {
         let newest = state(&bench, &records[2]);
         bench.publish_on(2, "p/state", &newest);
         bench.expect("told of event 5");
+    }
+
+    #[test]
+    fn a_state_of_before_may_arrive_late_and_is_heeded_by_whoever_comes_next() {
+        for (begun_anew, finding) in [(true, None), (false, Some("told of event 5"))] {
+            let mut bench = Bench::bare(RollbackTold::default());
+            let records = bench.append(dice::to_landed(1));
+            bench.see(&Seen::Connected { connection: 1 });
+            let (older, newest) = (state(&bench, &records[3]), state(&bench, &records[4]));
+            bench.publish_on(1, "p/state", &older);
+            let journal = bench.journal().to_owned();
+            bench.see(&Seen::WentBack {
+                journal: &journal,
+                to: 3,
+            });
+            bench.publish_on(1, "p/state", &newest);
+            bench.expect_nothing();
+            bench.see(&Seen::Connected { connection: 2 });
+            let mut told = state(&bench, &records[2]);
+            if begun_anew {
+                let records = bench.append(begins(ALERT));
+                told = state(&bench, &records[1]);
+            }
+            bench.publish_on(2, "p/state", &told);
+            match finding {
+                Some(finding) => bench.expect(finding),
+                None => bench.expect_nothing(),
+            }
+        }
     }
 
     #[test]
