@@ -64,7 +64,8 @@ impl Judge for Contiguous {
                 self.run = None;
                 self.has_gone_back = true;
             }
-            Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } => self.is_failing = true,
+            // Whoever can't open a journal begins none in its place either, in the middle of a run too.
+            Seen::AppendFailed { .. } | Seen::AppendGivenUp { .. } | Seen::OpenedUnread => self.is_failing = true,
             // Whoever can't write can't write that either.
             Seen::GatewayEnded { how: Ending::Stopped }
                 if !self.is_failing && self.has_begun && self.run.as_ref().is_some_and(|run| !run.has_stopped) =>
@@ -268,6 +269,14 @@ mod tests {
         bench.expect("round 1 is used again");
         bench.append(vec![stopped(), dice::started(2)]);
         bench.expect("after GatewayStopped");
+    }
+
+    #[test]
+    fn a_run_without_a_journal_can_not_say_that_it_stops() {
+        let mut bench = bench();
+        bench.see(&Seen::OpenedUnread);
+        bench.see(&Seen::GatewayEnded { how: Ending::Stopped });
+        bench.expect_nothing();
     }
 
     #[test]

@@ -284,6 +284,9 @@ impl Disk {
         let mut inner = hold(&self.inner);
         let path = PathBuf::from("/simulated/journal");
         let fails = inner.reads == Reads::Fail;
+        if fails {
+            self.eyes.see(&Seen::OpenedUnread);
+        }
         if fails && inner.chance.hits(50) {
             return Err(OpenError::Store {
                 path,

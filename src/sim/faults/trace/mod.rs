@@ -194,6 +194,7 @@ fn decode(seen: &Seen<'_>, events: &mut Vec<Event>) -> Result<(), String> {
         | Seen::AppendFailed { .. }
         | Seen::AppendGivenUp { .. }
         | Seen::Expired { .. }
+        | Seen::OpenedUnread
         | Seen::CursorWritten { .. }
         | Seen::CountLost { .. }
         | Seen::WentBack { .. }

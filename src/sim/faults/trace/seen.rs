@@ -206,6 +206,8 @@ pub enum Seen<'a> {
         /// The last that is gone.
         through: u64,
     },
+    /// A journal was to be opened, and could not be read: the gateway's self-test fails, or stands as failed from here on.
+    OpenedUnread,
     /// The cursor is durable.
     CursorWritten {
         /// UUID of the journal.

@@ -57,7 +57,7 @@ pub(super) fn hash_of(seen: &Seen<'_>, hasher: &mut DefaultHasher) {
         Seen::Told { who, done, text } => (who, done, text).hash(hasher),
         Seen::FaultBegan { fault, text } => (fault, text).hash(hasher),
         Seen::FaultOver { fault } => fault.hash(hasher),
-        Seen::BrokerForgot | Seen::Quiet | Seen::LastRound | Seen::End => {}
+        Seen::BrokerForgot | Seen::OpenedUnread | Seen::Quiet | Seen::LastRound | Seen::End => {}
     }
 }
 
@@ -158,6 +158,7 @@ impl fmt::Display for Line<'_> {
             } => write!(out, "broker   #{connection} acknowledges {publish} {answer:?}"),
             Seen::Connected { connection } => write!(out, "broker   #{connection} connected"),
             Seen::Disconnected { connection } => write!(out, "broker   #{connection} disconnected"),
+            Seen::OpenedUnread => write!(out, "journal  could not be opened"),
             Seen::BrokerForgot => write!(out, "broker   forgot everything"),
             Seen::Began { game, style, layout } => write!(out, "begins   {game} {style} {layout}"),
             Seen::GatewayStarted { run } => write!(out, "gateway  run {run} starts"),
