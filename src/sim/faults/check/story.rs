@@ -7,7 +7,7 @@ use crate::table::event::event::Body;
 use crate::table::event::phase_checkpoint::Phase;
 use crate::table::event::{
     CheckpointMode, Event, PhaseCheckpoint, ReadyAfter, RoundCheckpoint, RoundHeldCause, RoundVoided, SpinOutcome,
-    TableCheckpoint, TwoUpPhase,
+    TableCheckpoint, TwoUpGame, TwoUpPhase, TwoUpSpinner,
 };
 
 /// What the table may do.
@@ -339,7 +339,11 @@ impl Story {
                 if let Some(shown) = &course.shown {
                     self.lights = self.spun(shown.outcome(), shown.heads, shown.tails, shown.odds_run);
                 }
-                let ended = matches!(course.phase(), TwoUpPhase::Decide | TwoUpPhase::Select);
+                // What is spun out is the bonus area of a game that has ended.
+                let is_spun_out =
+                    |game: &TwoUpGame| matches!(game.spinner(), TwoUpSpinner::RunOut | TwoUpSpinner::RunOutOfDealer);
+                let ended = matches!(course.phase(), TwoUpPhase::Decide | TwoUpPhase::Select)
+                    || course.game.as_ref().is_some_and(is_spun_out);
                 course.game.as_ref().map(|game| Round {
                     id: game.round_id,
                     stage: if course.phase() == TwoUpPhase::Closed {
