@@ -253,3 +253,64 @@ async fn the_bundle_has_what_finds_a_fault_and_no_secret_and_nobodys_name() {
         assert_absent(&parts, secret);
     }
 }
+
+/// A configuration that is refused is the one that somebody sends for advice: what is secret in it may stand anywhere.
+#[tokio::test]
+async fn a_refused_configuration_repeats_no_secret_wherever_it_stands() {
+    const USER: &str = "MyBrokerUser77";
+    const WORD: &str = "Sup3rSecretPW";
+    const LONG: &str = "Sup3rLongSecretPW-0123456789-abcdefghijklmnopqrstuvwxyz-0123456789-ABCDEFGHIJ";
+    let scene = Scene::new(NO_BROKER);
+    let folder = scene.directory.path();
+    std::fs::write(folder.join("word"), format!("{WORD}\n")).unwrap();
+    std::fs::write(folder.join("long"), format!("{LONG}\n")).unwrap();
+    let written = std::fs::read_to_string(scene.config()).unwrap();
+    let brokers = format!("brokers = [\"{NO_BROKER}\"]");
+    assert!(written.contains(&brokers), "{written}");
+    let reasons = [
+        ("an unknown key", "nonsense = 1\n"),
+        ("no TOML", "nonsense = = 1\n"),
+        ("a broken value", "allow_plaintext = \"@\"\n"),
+    ];
+    let places = [
+        ("client_id = \"@\"\n", NO_BROKER.to_owned()),
+        ("client_id = \"@ \\\"\"\n", NO_BROKER.to_owned()),
+        ("@ = 1\n", NO_BROKER.to_owned()),
+        ("ca = \"@\"\nprefix = \"@/#\"\n", NO_BROKER.to_owned()),
+        ("", "mqtts://@.floor:8883".to_owned()),
+        ("", "mqtt://@.floor:8883".to_owned()),
+    ];
+    let mut number = 0;
+    for (secret, file) in [(USER, "word"), (WORD, "word"), (LONG, "long")] {
+        for (why, reason) in &reasons {
+            // One reason with every place, one place with the others.
+            let most = if *why == "an unknown key" { places.len() } else { 1 };
+            for (place, broker) in places.iter().take(most) {
+                let section = format!(
+                    "brokers = [\"{broker}\"]\nusername = \"{USER}\"\npassword_file = \"{}\"\n{reason}{place}",
+                    folder.join(file).display()
+                );
+                let text = written.replace(&brokers, &section.replace('@', secret));
+                std::fs::write(scene.config(), &text).unwrap();
+                number += 1;
+                let name = format!("{number}.tar.gz");
+                let said = bundle(&scene, &name, &["--yes"]).await;
+                assert_eq!(said.code, 0, "{}", said.err);
+                let case = format!("{why}, {place:?} {broker}, {secret}");
+                let mut parts = unpacked(&scene, &name);
+                assert!(text_of(&parts).contains("# problem: "), "{case}: it is refused");
+                parts.push((
+                    "the screen".to_owned(),
+                    format!("{}{}", said.out, said.err).into_bytes(),
+                ));
+                for one in [USER, WORD, "Sup3rLong"] {
+                    assert_absent(&parts, one);
+                }
+            }
+        }
+    }
+}
+
+fn text_of(parts: &[(String, Vec<u8>)]) -> &str {
+    text(parts, "configuration.txt")
+}

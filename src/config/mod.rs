@@ -18,6 +18,7 @@ mod paytable;
 mod places;
 mod ports;
 mod problem;
+mod secrets;
 mod side_file;
 pub mod signing_key;
 mod template;
@@ -31,6 +32,7 @@ pub use lamp_map::LAMPS_MAX;
 pub use places::doubts as doubts_of_places;
 pub use ports::{lamp_wait, link_t};
 pub use problem::{Origin, Problem, Severity};
+pub use secrets::possible_secrets;
 pub use template::of as template;
 
 use crate::control::ControlConfig;

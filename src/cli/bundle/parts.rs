@@ -54,6 +54,12 @@ pub(super) async fn collect(reach: &Reach) -> (String, Contents) {
     if let Some(config) = accepted {
         learn_secrets(&mut redactor, config);
     }
+    if let Ok((file, examined)) = &found {
+        let environment: Vec<_> = std::env::vars_os().collect();
+        for value in config::possible_secrets(file, &environment) {
+            learn_possible(&mut redactor, &value, Acceptance::of(examined));
+        }
+    }
     // `look` has a runtime of its own.
     let asked = reach.clone();
     let view = tokio::task::spawn_blocking(move || look(&asked)).await;
@@ -171,13 +177,30 @@ fn learn_secrets(redactor: &mut Redactor, config: &Config) {
     let identity = config.uplink.tls.as_ref().and_then(|tls| tls.identity.as_ref());
     files.extend(identity.map(|identity| identity.key.as_path()));
     files.extend(config.signing_key.as_ref().map(|named| named.path.as_path()));
-    for file in files {
-        let mut text = String::new();
-        let opened = std::fs::File::open(file);
-        let read = opened.and_then(|file| file.take(SECRET_FILE).read_to_string(&mut text));
-        // A secret that this user can't read can't be in what this user reads.
-        if read.is_ok() {
-            redactor.secret(&text);
+    files.iter().for_each(|file| learn_file(redactor, file));
+}
+
+/// What stands in a secret's file.
+fn learn_file(redactor: &mut Redactor, file: &Path) {
+    let mut bytes = Vec::new();
+    let opened = std::fs::File::open(file);
+    let read = opened.and_then(|file| file.take(SECRET_FILE).read_to_end(&mut bytes));
+    // A secret that this user can't read can't be in what this user reads.
+    if read.is_ok() {
+        redactor.secret(&String::from_utf8_lossy(&bytes));
+    }
+}
+
+/// What may be a secret or the name of its file: in a configuration that is refused the secret itself may stand where the name should.
+fn learn_possible(redactor: &mut Redactor, value: &str, acceptance: Acceptance) {
+    let path = Path::new(value);
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => learn_file(redactor, path),
+        Ok(_) | Err(_) => {
+            let is_name = path.is_absolute() && acceptance == Acceptance::Accepted;
+            if !is_name {
+                redactor.secret(value);
+            }
         }
     }
 }
@@ -257,12 +280,7 @@ fn put_configuration(contents: &mut Contents, file: &Path, examined: &Examined, 
     for problem in &examined.problems {
         let _ = writeln!(text, "# problem: {problem}");
     }
-    let acceptance = if examined.config.is_some() {
-        Acceptance::Accepted
-    } else {
-        Acceptance::Refused
-    };
-    text.push_str(&effective(&examined.effective, acceptance));
+    text.push_str(&effective(&examined.effective, Acceptance::of(examined)));
     contents.add(
         "configuration.txt",
         "every value that holds, secrets left out",
@@ -275,6 +293,15 @@ fn put_configuration(contents: &mut Contents, file: &Path, examined: &Examined, 
 enum Acceptance {
     Accepted,
     Refused,
+}
+
+impl Acceptance {
+    fn of(examined: &Examined) -> Acceptance {
+        match examined.config {
+            Some(_) => Acceptance::Accepted,
+            None => Acceptance::Refused,
+        }
+    }
 }
 
 /// Keys whose value is a secret, and keys that name a secret's file.

@@ -53,6 +53,8 @@ impl Redactor {
             // The first and last line of a PEM file are in every one.
             if !line.is_empty() && !line.starts_with("-----") {
                 self.secrets.insert(line.to_owned());
+                // As messages and files of settings write it in quotes.
+                self.secrets.insert(line.escape_debug().to_string());
             }
         }
     }
@@ -125,11 +127,14 @@ impl Redactor {
     /// A text without people's names, what they wrote, and secrets.
     pub fn text(&self, text: &str) -> String {
         let mut text = without_logins(text);
-        for secret in &self.secrets {
+        // Longer ones first: one may be part of another.
+        let mut secrets: Vec<&String> = self.secrets.iter().collect();
+        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
+        for secret in &secrets {
             text = if secret.len() < SHORT_SECRET {
                 replace_words(&text, secret, BLOTTED)
             } else {
-                text.replace(secret.as_str(), BLOTTED)
+                without_beginnings(&text.replace(secret.as_str(), BLOTTED), secret)
             };
         }
         // Longer ones first: one may be part of another.
@@ -257,6 +262,29 @@ fn without_logins(text: &str) -> String {
     clean
 }
 
+/// What messages cut ends with this.
+const CUT: &str = "...";
+
+/// Takes out the beginning of a secret where a long text was cut in the middle of it.
+fn without_beginnings(text: &str, secret: &str) -> String {
+    let pieces: Vec<&str> = text.split(CUT).collect();
+    let last = pieces.len().saturating_sub(1);
+    let clean = pieces.iter().enumerate().map(|(number, piece)| {
+        let beginnings = secret
+            .char_indices()
+            .map(|(at, _)| secret.get(..at).unwrap_or_default());
+        let beginning = beginnings
+            .rev()
+            .take_while(|beginning| beginning.len() >= SHORT_SECRET)
+            .find_map(|beginning| piece.trim_end().strip_suffix(beginning));
+        match beginning {
+            Some(before) if number < last => format!("{before}{BLOTTED}"),
+            Some(_) | None => (*piece).to_owned(),
+        }
+    });
+    clean.collect::<Vec<_>>().join(CUT)
+}
+
 /// Replaces a word where no letter or digit stands beside it.
 fn replace_words(text: &str, word: &str, with: &str) -> String {
     let mut clean = String::with_capacity(text.len());
@@ -287,6 +315,8 @@ mod tests {
         redactor.written("Mr Smith spilled his drink");
         redactor.secret("-----BEGIN KEY-----\nMC4CAQAw\n-----END KEY-----\n");
         redactor.secret("hunter2\n");
+        redactor.secret("hunt");
+        redactor.secret("quo\"ted");
         redactor
     }
 
@@ -312,6 +342,11 @@ mod tests {
             (
                 "mqtts://u:p/@q@a.example \"x\"",
                 "mqtts://(left out: a secret)@a.example \"x\"",
+            ),
+            ("is \"MC4CA...\", MC4CA", "is \"(left out: a secret)...\", MC4CA"),
+            (
+                "hunter22 \"quo\\\"ted\" hun...",
+                "(left out: a secret)2 \"(left out: a secret)\" hun...",
             ),
             ("see https://a.example/x and b@c", "see https://a.example/x and b@c"),
             ("-----BEGIN KEY-----", "-----BEGIN KEY-----"),
