@@ -49,7 +49,7 @@ pub(super) async fn run(again: &Again) -> Result<(), Failure> {
                     let seqno = Event::decode(bytes.as_slice()).map_or(next, |event| event.seqno);
                     if seqno > next {
                         note(&format!(
-                            "events {next} to {} are gone: the table has deleted them",
+                            "events {next} to {} are gone: the table does not have them",
                             seqno - 1
                         ));
                     }
