@@ -89,6 +89,20 @@ fn devices_answer_with_the_lines_of_the_configuration() {
         );
         assert!(said.contains(&lines), "{lines:?} isn't in:\n{said}");
     }
+    // A configuration takes paths from the root: what is asked for from a folder is printed from there.
+    let beside = Command::new(env!("CARGO_BIN_EXE_tablegate"))
+        .args(["ports", "identify", "--yes", "lamps"])
+        .current_dir(folder.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let said = text(&beside.stdout);
+    let line = format!("port = \"{}\"", folder.path().join("lamps").display());
+    assert!(
+        said.contains(&line),
+        "{line:?} isn't in:\n{said}{}",
+        text(&beside.stderr)
+    );
 }
 
 #[test]

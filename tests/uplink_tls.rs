@@ -477,3 +477,31 @@ async fn a_certificate_that_is_revoked_in_play_is_named_and_its_successor_taken(
         .await;
     assert!(scene.terminate().await.success());
 }
+
+#[test]
+#[ignore = "needs openssl: tests/all runs it"]
+fn a_name_that_is_revoked_leaves_no_older_certificate_that_counts() {
+    let floor = floor_of(&["TS-07", "TS-08"]);
+    let home = floor.path();
+    let keep = |as_name: &str| std::fs::copy(home.join("TS-07.pem"), home.join(as_name)).unwrap();
+    keep("first.pem");
+    certificates(home, &["client", "TS-07"], &[]);
+    keep("second.pem");
+    certificates(home, &["revoke", "TS-07"], &[]);
+    certificates(home, &["client", "TS-07"], &[]);
+    for (file, counts) in [
+        ("first.pem", false),
+        ("second.pem", false),
+        ("TS-07.pem", true),
+        ("TS-08.pem", true),
+    ] {
+        let verified = std::process::Command::new("openssl")
+            .args(["verify", "-crl_check", "-CAfile", "ca.pem", "-CRLfile", "crl.pem", file])
+            .current_dir(home)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&verified.stderr).into_owned();
+        assert_eq!(verified.status.success(), counts, "{file}: {said}");
+        assert_eq!(said.contains("revoked"), !counts, "{file}: {said}");
+    }
+}

@@ -4,7 +4,8 @@
 #   certificates.sh DIRECTORY authority            the authority itself, and an empty revocation list (once)
 #   certificates.sh DIRECTORY broker NAME...       a broker's certificate: its host names and addresses, the first names the files
 #   certificates.sh DIRECTORY client NAME          a table's (its id, such as TS-07) or a reader's (such as floor)
-#   certificates.sh DIRECTORY revoke NAME          a certificate that counts no longer; copy crl.pem to the broker and restart it
+#   certificates.sh DIRECTORY revoke NAME          every certificate of this name, older ones too, counts no longer: copy crl.pem to
+#                                                  the broker and restart it; after that `client NAME` makes one that counts
 #   certificates.sh DIRECTORY list                 the revocation list anew, as it is, for ten more years
 #
 # `client` and `broker` again with the same name renew: a new key and a new certificate, in files that replace the old ones.
@@ -111,7 +112,12 @@ case "$what" in
     ;;
   revoke)
     [ $# -eq 1 ] || usage
-    openssl ca -config ca.cnf -revoke "$1.pem" 2>/dev/null
+    # Of each the database has, between tabs: V while it counts, its end, nothing, its number, its file, its subject.
+    numbers=$(awk -F '\t' -v subject="/CN=$1" '$1 == "V" && $6 == subject { print $4 }' index.txt)
+    [ -n "$numbers" ] || { echo "no certificate of the name $1 counts here" >&2; exit 1; }
+    for number in $numbers; do
+      openssl ca -config ca.cnf -revoke "issued/$number.pem" 2>/dev/null
+    done
     revocations
     ;;
   list) revocations ;;

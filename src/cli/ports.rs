@@ -287,7 +287,9 @@ fn here(greeted: &Greeted, path: &Path, kind: Option<Kind>, identity: &Identity)
         Kind::Lamps | Kind::Lights => format!(", {}", counted(identity.lamp_count, "lamp")),
         Kind::Tumbler | Kind::Terminal => String::new(),
     };
-    let name = greeted.port.stable().unwrap_or(path).display().to_string();
+    // From the root: a configuration takes nothing else.
+    let from_the_root = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let name = greeted.port.stable().unwrap_or(&from_the_root).display().to_string();
     // Quoted: a line of TOML.
     let mut text = format!(
         "{}: {word}, serial number {}, firmware {}{lamps}\n\n  [devices.{word}]\n  port = {name:?}\n",

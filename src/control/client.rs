@@ -176,10 +176,35 @@ pub fn instances(directory: &Path) -> io::Result<Vec<(String, PathBuf)>> {
         let Some(instance) = name.strip_suffix(".sock") else {
             continue;
         };
-        if !instance.ends_with(".supervisor") && std::os::unix::net::UnixStream::connect(&path).is_ok() {
+        if !instance.ends_with(".supervisor") && is_a_daemons(&std::os::unix::net::UnixStream::connect(&path)) {
             found.push((instance.to_owned(), path));
         }
     }
     found.sort();
     Ok(found)
+}
+
+/// Somebody listens there, or may: a user who may not ask is told so, and not that nobody is there.
+fn is_a_daemons<T>(connected: &io::Result<T>) -> bool {
+    match connected {
+        Ok(_) => true,
+        Err(error) => error.kind() == io::ErrorKind::PermissionDenied,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_this_user_may_not_use_is_a_daemons_all_the_same() {
+        for (refused, expected) in [
+            (io::ErrorKind::PermissionDenied, true),
+            (io::ErrorKind::ConnectionRefused, false),
+            (io::ErrorKind::NotFound, false),
+        ] {
+            assert_eq!(is_a_daemons::<()>(&Err(refused.into())), expected, "{refused}");
+        }
+        assert!(is_a_daemons(&Ok(())));
+    }
 }

@@ -372,10 +372,10 @@ fn links(page: &mut Exposition, links: &[LinkReport]) {
     });
     page.labelled(&LINK_BAD, bad.iter().map(|(labels, count)| (&labels[..], *count)));
     by_device(page, &LINK_UNSENT, &|link| link.counts.out_dropped);
-    let trips = two_labels(links, "quantile", |link| {
+    let trips = two_labels(links, "percentile", |link| {
         let trip = link.round_trip;
-        let quantiles = trip.map(|trip| vec![("0.5", u64::from(trip.p50_us)), ("0.99", u64::from(trip.p99_us))]);
-        quantiles.unwrap_or_default()
+        let percentiles = trip.map(|trip| vec![("50", u64::from(trip.p50_us)), ("99", u64::from(trip.p99_us))]);
+        percentiles.unwrap_or_default()
     });
     page.labelled(
         &LINK_ROUND_TRIP,

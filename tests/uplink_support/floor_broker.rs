@@ -53,7 +53,6 @@ pub fn start(home: &Path, broker: &str, other: &[&str]) -> Mosquitto {
                 seen += 1;
                 "listener {port} 127.0.0.1".to_owned()
             }
-            "persistence_location" => format!("persistence_location {at}/"),
             "certfile" => format!("certfile {at}/{broker}.pem"),
             "keyfile" => format!("keyfile {at}/{broker}.key"),
             _ => line.replace("/etc/mosquitto/tablegate", &at),
@@ -61,7 +60,9 @@ pub fn start(home: &Path, broker: &str, other: &[&str]) -> Mosquitto {
     };
     let lines: Vec<String> = CONF.lines().map(&mut replaced).collect();
     assert_eq!(seen, 1, "the configuration has one listener");
-    Mosquitto::start_as_it_is(&lines.join("\n"))
+    // What Debian's own file, which includes this one, has before it; a setting that may stand once must not stand twice.
+    let debians = format!("persistence true\npersistence_location {at}/\n");
+    Mosquitto::start_as_it_is(&(debians + &lines.join("\n")))
 }
 
 /// What a client of this name shows.
