@@ -8,6 +8,9 @@
 //! One that stands and is found to tell something else is told anew: at once the first time, then a minute after the last telling at the
 //! earliest, then two, up to an hour; what it tells by then is what is told. So a person who looks reads what is the matter now, and a
 //! cause that flutters costs a dozen alerts a day and a few more.
+//!
+//! What a broker refuses is found out one by one when a connection begins (status, state, events): the first is told with those that
+//! follow within 2 s, not each anew.
 
 use crate::table::input::Condition;
 use crate::time::Uptime;
@@ -40,6 +43,19 @@ const RETOLD_AFTER: Duration = Duration::from_secs(60);
 
 /// The longest such pause.
 const RETOLD_AT_LEAST: Duration = Duration::from_secs(3600);
+
+/// For so long causes that are found one after another are gathered: a broker refuses all that it refuses within milliseconds of a
+/// connection's beginning, and nobody acts on an alert within two seconds.
+const GATHERED: Duration = Duration::from_secs(2);
+
+/// How long the first causes of a condition are gathered before they are told.
+fn gathered(condition: Condition) -> Duration {
+    if condition == Condition::BrokerRefuses {
+        GATHERED
+    } else {
+        Duration::ZERO
+    }
+}
 
 /// Every condition that was ever told. Bounded: there are some twenty.
 #[derive(Debug, Default)]
@@ -97,6 +113,16 @@ impl Text {
         }
     }
 
+    /// A condition that begins, whose causes are gathered for a while before the first telling.
+    fn gathering(text: &str, now: Uptime, pause: Duration) -> Text {
+        Text {
+            told: String::new(),
+            untold: Some(text.to_owned()),
+            changed: now,
+            pause,
+        }
+    }
+
     /// A condition that begins anew tells this.
     fn is_told(&mut self, text: &str) {
         text.clone_into(&mut self.told);
@@ -105,8 +131,12 @@ impl Text {
 
     /// One that stands tells something else, for which the pause is over; the next is longer.
     fn tells_anew(&mut self, text: &str) {
+        let is_first = self.told.is_empty();
         self.is_told(text);
-        self.pause = (self.pause * 2).clamp(RETOLD_AFTER, RETOLD_AT_LEAST);
+        self.pause = match is_first {
+            true => Duration::ZERO,
+            false => (self.pause * 2).clamp(RETOLD_AFTER, RETOLD_AT_LEAST),
+        };
     }
 
     /// Whether a condition that stands, and was last told then, tells now what it was found to tell; else it is kept for later.
@@ -133,14 +163,19 @@ impl Text {
 impl Calm {
     /// It was found to stand, and this is what it tells.
     pub(super) fn stands(&mut self, condition: Condition, text: &str, now: Uptime) -> Tell {
+        let pause = gathered(condition);
         let Some(known) = self.known.get_mut(&condition) else {
+            let (text, tell) = match pause.is_zero() {
+                true => (Text::told(text, now), Tell::Now),
+                false => (Text::gathering(text, now, pause), Tell::NotNow),
+            };
             let known = Known {
                 stands: Stands::Yes { told: now },
                 hold: Duration::ZERO,
-                text: Text::told(text, now),
+                text,
             };
             self.known.insert(condition, known);
-            return Tell::Now;
+            return tell;
         };
         match known.stands {
             Stands::Yes { told } | Stands::Ending { told, .. } => {
@@ -155,6 +190,10 @@ impl Calm {
                     false => Duration::ZERO,
                 };
                 known.stands = Stands::Yes { told: now };
+                if !pause.is_zero() {
+                    known.text = Text::gathering(text, now, pause);
+                    return Tell::NotNow;
+                }
                 known.text.is_told(text);
                 Tell::Now
             }
@@ -246,6 +285,34 @@ mod tests {
         assert_eq!(calm.is_over(WHICH, "", at(1)), Tell::Now);
         assert_eq!(calm.stands(WHICH, "text", at(2)), Tell::Now);
         assert_eq!(calm.is_over(WHICH, "", at(3)), Tell::Now, "it came once in this run");
+    }
+
+    #[test]
+    fn what_a_broker_refuses_one_by_one_is_told_as_one() {
+        let which = Condition::BrokerRefuses;
+        let told = |text: &str| Some((which, text.to_owned()));
+        let mut calm = Calm::default();
+        for (begins, over) in [(0, 100), (200, 300)] {
+            for text in ["status", "state; status", "events; state; status"] {
+                assert_eq!(calm.stands(which, text, at(begins)), Tell::NotNow, "{text}");
+            }
+            assert_eq!(calm.changed(at(begins + 1)), None);
+            assert_eq!(calm.changed(at(begins + 2)), told("events; state; status"));
+            assert_eq!(calm.changed(at(begins + 3)), None);
+            assert_eq!(
+                calm.stands(which, "events", at(begins + 4)),
+                Tell::Now,
+                "the first other cause is told at once"
+            );
+            assert_eq!(calm.stands(which, "state", at(begins + 5)), Tell::NotNow);
+            calm.is_over(which, "", at(over));
+            while calm.ended(at(over + 60)).is_some() {}
+        }
+        // What is over again before it was told is never told.
+        let mut calm = Calm::default();
+        calm.stands(which, "status", at(1));
+        calm.is_over(which, "", at(2));
+        assert_eq!(calm.changed(at(10)), None);
     }
 
     #[test]

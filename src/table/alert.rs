@@ -230,12 +230,30 @@ pub(crate) fn raise_anew<F: Family>(draft: &mut Draft<'_, F>, name: Name, text: 
             // Of an earlier run the beginning of a long text is known.
             None => is_kept_of(&alert.text, &text),
         });
+    if !is_told && is_part_of_an_earlier_run(draft, name, &text) {
+        return;
+    }
     draft.seen.alerts.insert(name, text.clone());
     if is_told {
         return;
     }
     let alert = name.as_str().to_string();
     draft.record(Source::gateway(), Body::AlertRaised(AlertRaised { alert, text }));
+}
+
+/// What separates the causes that one alert tells of.
+const CAUSES: &str = "; ";
+
+/// A run finds the causes of a condition one after another (two brokers that are tried in turn): as long as all that it found are among
+/// those that the alert told of before the restart, nothing has changed.
+fn is_part_of_an_earlier_run<F: Family>(draft: &Draft<'_, F>, name: Name, text: &str) -> bool {
+    if name.until() != Until::Over || draft.seen.alerts.contains_key(&name) {
+        return false;
+    }
+    draft.state.standing(name).is_some_and(|alert| {
+        let told: Vec<&str> = alert.text.split(CAUSES).collect();
+        text.split(CAUSES).all(|cause| told.contains(&cause))
+    })
 }
 
 /// What a lock tells now is not what its alert told. An alert that names what its lock doesn't is its own.

@@ -94,6 +94,44 @@ fn a_condition_goes_on_standing_through_a_restart_until_it_is_found_to_be_over()
     }
 }
 
+/// A run finds again one by one what the run before it told of together.
+#[test]
+fn causes_that_are_found_again_one_by_one_after_a_restart_are_no_news() {
+    for which in [
+        Condition::BrokerRefuses,
+        Condition::BrokerUnreachable,
+        Condition::CertificateRefused,
+    ] {
+        play(|s| {
+            let name = alert::Name::of_condition(which).as_str();
+            let tell = |s: &mut Scene, text: &str| {
+                s.feed(Input::Condition {
+                    condition: which,
+                    text: text.into(),
+                    standing: true,
+                });
+            };
+            tell(s, "a: events; a: state; a: status");
+            acknowledge(s, name);
+            s.restart();
+            s.forget();
+            for text in ["a: status", "a: state; a: status", "a: events; a: state; a: status"] {
+                tell(s, text);
+                s.expect_no_events();
+                assert!(shown(s, name).unwrap().acknowledged, "{name}: {text}");
+            }
+            // What is part of it once all was found, or is no part of it, is news.
+            tell(s, "a: status");
+            s.expect_events(&["AlertRaised"]);
+            acknowledge(s, name);
+            s.restart();
+            s.forget();
+            tell(s, "b: status");
+            s.expect_events(&["AlertRaised"]);
+        });
+    }
+}
+
 #[test]
 fn what_is_known_of_links_is_known_anew_after_a_restart() {
     play(|s| {
