@@ -35,8 +35,9 @@ Examples:
   wireshark -X lua_script:/usr/share/doc/tablegate/wireshark/tablegate.lua terminal.pcapng
 
 The daemon keeps the last 256 KiB of each line in memory: --recent writes those, an hour or more of a quiet table, and ends. Without it, \
-the file begins now, and ends with Ctrl-C, --for or --frames. Dice under the cover are not in it: what held them, or may have, is there \
-with its time and length only. `tablegate replay FILE` tells a file in words.")]
+the file begins now, and ends with Ctrl-C, --for or --frames. No frame that came whole, and nothing of a tumbler's \
+line, shows dice under the cover; a damaged frame of a connected terminal, lamps or lights is there as it came, whatever it holds. What is \
+withheld is there with its time and length only. `tablegate replay FILE` tells a file in words.")]
 pub struct Capture {
     /// Only these lines; without any, all.
     #[arg(value_name = "DEVICE", value_enum)]
