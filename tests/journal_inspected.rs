@@ -287,3 +287,56 @@ fn what_is_no_journal_is_named_and_left_as_it_is() {
     }
     assert_eq!(contents(folder.path()), before, "nothing was made or changed");
 }
+
+/// The list of checkpoints is no event: nothing but the proof notices what somebody wrote into it. A start would move such a journal aside.
+#[test]
+fn a_checkpoint_that_is_none_is_found_by_the_proof() {
+    const NONE: &str = "is listed as a checkpoint and is none";
+    let directory = scratch();
+    run(async { four_days(directory.path()).await.0.journal.close() });
+    let place = directory.path().to_str().unwrap();
+    for (what, change, back, found) in [
+        ("whole", "SELECT 1", "SELECT 1", String::new()),
+        (
+            "newer than the newest",
+            "DELETE FROM checkpoints WHERE seqno = 40; INSERT INTO checkpoints VALUES (39)",
+            "DELETE FROM checkpoints WHERE seqno = 39; INSERT INTO checkpoints VALUES (40)",
+            format!("event 39 {NONE}"),
+        ),
+        (
+            "older than the newest",
+            "INSERT INTO checkpoints VALUES (12)",
+            "DELETE FROM checkpoints WHERE seqno = 12",
+            format!("event 12 {NONE}"),
+        ),
+        (
+            "beyond the newest event",
+            "INSERT INTO checkpoints VALUES (119)",
+            "DELETE FROM checkpoints WHERE seqno = 119",
+            format!("event 119 {NONE}"),
+        ),
+        (
+            "before the first event",
+            "INSERT INTO checkpoints VALUES (0)",
+            "DELETE FROM checkpoints WHERE seqno = 0",
+            format!("event 0 {NONE}"),
+        ),
+        (
+            "one is lacking",
+            "DELETE FROM checkpoints WHERE seqno = 20",
+            "INSERT INTO checkpoints VALUES (20)",
+            "event 20 is a checkpoint and is not listed as one".to_owned(),
+        ),
+    ] {
+        sql(directory.path(), change);
+        let output = tablegate(&["journal", "verify", place]);
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(i32::from(!found.is_empty())),
+            "{what}: {err}"
+        );
+        assert!(err.contains(&found), "{what}: {err}");
+        sql(directory.path(), back);
+    }
+}

@@ -78,6 +78,12 @@ pub enum BadRecord {
     /// A checkpoint that names another hash than that of the event it reaches.
     #[error("its checkpoint through event {0} names another hash")]
     Checkpoint(Seqno),
+    /// The list of checkpoints, from which a start begins, has a number that is none.
+    #[error("event {0} is listed as a checkpoint and is none")]
+    Listed(Seqno),
+    /// A checkpoint that the list of checkpoints lacks.
+    #[error("event {0} is a checkpoint and is not listed as one")]
+    Unlisted(Seqno),
     /// Events before the oldest are gone, and no `EventsExpired` says so.
     #[error("the events before it are gone without a record of their deletion")]
     Unexplained,

@@ -453,10 +453,7 @@ fn state(reader: &mut Reader, head: Mark) -> Result<State, Stop> {
 
 fn check_checkpoint(reader: &mut Reader, event: &Event) -> Result<(), Stop> {
     let Some(Body::CheckpointRecorded(checkpoint)) = &event.body else {
-        return Err(Stop::Damaged(format!(
-            "event {} is listed as a checkpoint and is none",
-            event.seqno
-        )));
+        return Err(Stop::Damaged(BadRecord::Listed(event.seqno).to_string()));
     };
     let through = checkpoint.through_seqno;
     // The second event of a journal carries over a predecessor's state: its number is one of the predecessor.

@@ -256,6 +256,7 @@ fn walk(
         ),
         oldest: None,
         deletion: None,
+        checkpoints: Vec::new(),
     };
     while follow.chain.next() <= to {
         let from = follow.chain.next();
@@ -299,7 +300,32 @@ fn walk(
     {
         report.bad = Some(bad(oldest, &BadRecord::Unexplained));
     }
+    if report.bad.is_none() {
+        report.bad = match misjudged(reader, &follow.checkpoints, (report.oldest, to)) {
+            Ok(wrong) => wrong,
+            Err(error) => Some(as_bad(error, None)?),
+        };
+    }
     Ok(Some(report))
+}
+
+/// Whether the list that a start finds its checkpoint by has those that are there, and nothing else. A daemon may append and delete meanwhile.
+fn misjudged(reader: &mut Reader, seen: &[Seqno], (oldest, walked): (Seqno, Seqno)) -> Result<Option<Bad>, ReadError> {
+    let listed = reader.read(View::checkpoints)?;
+    let (oldest_now, newest_now) = (reader.oldest()?, reader.head()?.seqno);
+    let is_wrong = |seqno: &Seqno| {
+        let is_unread = *seqno > walked && *seqno <= newest_now;
+        !is_unread && (*seqno < oldest || seen.binary_search(seqno).is_err())
+    };
+    let wrong = listed.iter().copied().find(is_wrong).map(BadRecord::Listed);
+    let lacking = || {
+        let is_lacking = |seqno: &Seqno| *seqno >= oldest_now && listed.binary_search(seqno).is_err();
+        seen.iter().copied().find(is_lacking).map(BadRecord::Unlisted)
+    };
+    Ok(wrong.or_else(lacking).map(|wrong| Bad {
+        seqno: None,
+        text: wrong.to_string(),
+    }))
 }
 
 /// The chain, with what it says about itself.
@@ -308,6 +334,8 @@ struct Follow {
     oldest: Option<Event>,
     /// The newest record of a deletion.
     deletion: Option<EventsExpired>,
+    /// Numbers of the checkpoints, in order.
+    checkpoints: Vec<Seqno>,
 }
 
 impl Follow {
@@ -323,6 +351,7 @@ impl Follow {
         match &event.body {
             Some(Body::CheckpointRecorded(checkpoint)) => {
                 report.checkpoints += 1;
+                self.checkpoints.push(event.seqno);
                 let through = checkpoint.through_seqno;
                 // The second event of a journal carries over a predecessor's state: its number is one of the predecessor.
                 if event.seqno > 2 && through < event.seqno {

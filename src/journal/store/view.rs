@@ -148,6 +148,17 @@ impl View {
         checkpoint_below(&self.connection, seqno)
     }
 
+    /// Every event that is listed as a checkpoint, in order: one in a thousand events or so.
+    pub(in crate::journal) fn checkpoints(&self) -> Result<Vec<Seqno>, StoreError> {
+        let doing = "read which events are checkpoints";
+        let mut select = self
+            .connection
+            .prepare("SELECT seqno FROM checkpoints ORDER BY seqno")
+            .doing(doing)?;
+        let rows = select.query_map([], |row| number(row, 0)).doing(doing)?;
+        rows.collect::<rusqlite::Result<Vec<Seqno>>>().doing(doing)
+    }
+
     /// At most `max` rows from `from` to `to`, both included, in order.
     pub(in crate::journal) fn page(&self, from: Seqno, to: Seqno, max: usize) -> Result<Vec<Record>, StoreError> {
         let doing = "read events";
