@@ -647,7 +647,7 @@ fn the_proof_follows_predecessors_and_finds_one_that_was_exchanged() {
         );
         assert_eq!(output.matches("which ends with that event").count(), 2, "{output}");
 
-        // One of them is taken away: nothing can be said of it. Exchanged for another: that is said, and it is not whole.
+        // One of them is taken away: this one is whole, and that one is not proven. Exchanged for another: that is said, and it is not whole.
         let newest = report.elders[0].path.clone();
         let kept = std::fs::read(&newest).unwrap();
         std::fs::remove_file(&newest).unwrap();
@@ -656,6 +656,27 @@ fn the_proof_follows_predecessors_and_finds_one_that_was_exchanged() {
             (report.bad, &report.elders[0].link, report.elders.len()),
             (None, &Link::Gone, 1)
         );
+        const UNPROVEN: &str = "WHOLE, but the journal before it is not proven";
+        assert!(told_of(directory.path(), 1, true).contains(UNPROVEN));
+        let delivered = |change: &str| {
+            let connection = rusqlite::Connection::open(file_in(directory.path())).unwrap();
+            connection.execute_batch(change).unwrap();
+            connection.close().unwrap();
+        };
+        let name = newest.file_name().unwrap().to_str().unwrap().to_owned();
+        let noted = format!("WHERE file = '{name}'");
+        delivered(&format!("UPDATE moved_aside SET cursor = through {noted}"));
+        let output = told_of(directory.path(), 0, true);
+        assert!(
+            output.contains("the floor has it to its end") && output.contains("WHOLE: "),
+            "{output}"
+        );
+        delivered(&format!("UPDATE moved_aside SET cursor = 0 {noted}"));
+        for garbage in [&b"garbage"[..], &kept[..kept.len() / 2]] {
+            std::fs::write(&newest, garbage).unwrap();
+            let output = told_of(directory.path(), 1, true);
+            assert!(output.contains(UNPROVEN), "{output}");
+        }
         let other = scratch();
         let opened = open(other.path());
         fill(&opened.journal, &mut Scribe::after(&opened), 20).await;
@@ -671,11 +692,16 @@ fn the_proof_follows_predecessors_and_finds_one_that_was_exchanged() {
         connection.close().unwrap();
         let report = verify(&file_in(directory.path()), |_| {}).unwrap();
         assert!(matches!(&report.elders[0].link, Link::Lost(_)), "{:?}", report.elders);
+        assert!(told_of(directory.path(), 1, true).contains(UNPROVEN));
     });
 }
 
 /// `journal verify`, in words and as JSON: both end with this status.
 fn verified(directory: &Path, status: i32) -> String {
+    told_of(directory, status, status == 0)
+}
+
+fn told_of(directory: &Path, status: i32, is_whole: bool) -> String {
     let mut told = String::new();
     for more in [&[][..], &["--json"]] {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_tablegate"))
@@ -689,7 +715,7 @@ fn verified(directory: &Path, status: i32) -> String {
             told = String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap();
         } else {
             let json: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!(json["whole"], status == 0);
+            assert_eq!(json["whole"], is_whole);
             assert_eq!(json["begun"]["reason"], "rolled_back");
             assert!(json["before_it"].is_array());
         }

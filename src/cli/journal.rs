@@ -162,6 +162,8 @@ struct Verified {
     begins: String,
     begun: Option<Begun>,
     before_it: Vec<Before>,
+    /// Of what came before a journal that is whole itself: what is neither there as named nor with the floor to its end.
+    not_proven_before_it: Option<String>,
     first_bad_seqno: Option<u64>,
     what_is_wrong: Option<String>,
     signatures: Signatures,
@@ -169,6 +171,8 @@ struct Verified {
 
 impl Verified {
     fn new(path: PathBuf, report: Report, signatures: Signatures) -> Self {
+        let before_it: Vec<Before> = report.elders.into_iter().map(Before::new).collect();
+        let unproven = before_it.iter().find(|elder| !elder.is_accounted_for);
         Verified {
             path,
             whole: report.bad.is_none(),
@@ -184,7 +188,8 @@ impl Verified {
             beginning: beginning_word(&report.beginning),
             begins: begins(&report.beginning),
             begun: report.origin.map(Begun::new),
-            before_it: report.elders.into_iter().map(Before::new).collect(),
+            not_proven_before_it: unproven.map(|elder| elder.words.clone()),
+            before_it,
             first_bad_seqno: report.bad.as_ref().and_then(|bad| bad.seqno),
             what_is_wrong: report.bad.map(|bad| bad.text),
             signatures,
@@ -243,15 +248,24 @@ struct Before {
     path: PathBuf,
     link: &'static str,
     what_is_found: Option<String>,
+    /// A broker has acknowledged all of it.
+    delivered: bool,
+    #[serde(skip)]
+    is_accounted_for: bool,
     #[serde(skip)]
     words: String,
 }
 
 impl Before {
     fn new(elder: Elder) -> Self {
+        let is_accounted_for = elder.is_accounted_for();
         let path = elder.path.display();
         let (link, what_is_found, found) = match elder.link {
             Link::Holds => ("holds", None, format!("kept as {path}, which ends with that event")),
+            Link::Gone if elder.is_delivered => {
+                let found = "which is not there; the floor has it to its end".to_owned();
+                ("gone", None, found)
+            }
             Link::Gone => ("gone", None, "which is not there".to_owned()),
             Link::Lost(what) => ("lost", Some(what.clone()), format!("kept as {path}: {what}")),
             Link::Differs(what) => ("differs", Some(what.clone()), format!("kept as {path}: {what}")),
@@ -267,6 +281,8 @@ impl Before {
             path: elder.path,
             link,
             what_is_found,
+            delivered: elder.is_delivered,
+            is_accounted_for,
         }
     }
 }
@@ -285,9 +301,13 @@ fn run_verify(Verify { which, keys }: &Verify) -> Result<(), Failure> {
         print(&verify_text(&verified))?;
     }
     match (&verified.what_is_wrong, verified.first_bad_seqno) {
-        (None, _) => match &verified.signatures.what_is_wrong {
-            None => Ok(()),
-            Some(what) => Err(Failure::failed(format!(
+        (None, _) => match (&verified.signatures.what_is_wrong, &verified.not_proven_before_it) {
+            (None, None) => Ok(()),
+            (None, Some(what)) => Err(Failure::failed(format!(
+                "{} is whole, but the journal before it is not proven: {what}",
+                path.display()
+            ))),
+            (Some(what), _) => Err(Failure::failed(format!(
                 "{} is not proven by its signatures: {what}",
                 path.display()
             ))),
@@ -321,7 +341,11 @@ fn verify_text(verified: &Verified) -> String {
     if verified.whole {
         let _ = writeln!(
             text,
-            "WHOLE: {} in one chain, {} among them",
+            "WHOLE{}: {} in one chain, {} among them",
+            match verified.not_proven_before_it {
+                None => "",
+                Some(_) => ", but the journal before it is not proven",
+            },
             counted(verified.events_proven, "event"),
             counted(verified.checkpoints, "checkpoint")
         );

@@ -33,6 +33,20 @@ pub struct Elder {
     pub path: PathBuf,
     /// What is found there.
     pub link: Link,
+    /// A broker acknowledged all that could be read of it, as the journal that is proven has noted: its file may go.
+    pub is_delivered: bool,
+}
+
+impl Elder {
+    /// Whether what came before is accounted for: it is there as named, or the floor has it all and its file was let go.
+    #[must_use]
+    pub fn is_accounted_for(&self) -> bool {
+        match self.link {
+            Link::Holds => true,
+            Link::Gone => self.is_delivered,
+            Link::Lost(_) | Link::Differs(_) => false,
+        }
+    }
 }
 
 /// Whether a journal is what a later one says of it.
@@ -84,7 +98,20 @@ pub(super) fn comes_before(reader: &mut Reader, journal_id: &str) -> Result<bool
 }
 
 /// Follows predecessors through the files that they are kept as, newest first.
-pub(super) fn elders(reader: &Reader, origin: Option<&Origin>) -> Vec<Elder> {
+///
+/// # Errors
+/// [`ReadError`], of the journal itself; what is wrong with those before it is in the answer.
+pub(super) fn elders(reader: &mut Reader, origin: Option<&Origin>) -> Result<Vec<Elder>, ReadError> {
+    let moved_aside = match reader.read(|view: &View| view.moved_aside(Path::new(""))) {
+        Ok(moved_aside) => moved_aside,
+        Err(error) if error.is_of_contents() => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    let is_delivered = |predecessor: &Predecessor| {
+        let mut noted = moved_aside.iter();
+        let is_noted = noted.any(|moved| moved.journal_id == predecessor.journal_id && moved.cursor >= moved.through);
+        is_noted || predecessor.last_seqno > 0 && predecessor.last_acknowledged >= predecessor.last_seqno
+    };
     let directory = reader.path().parent().unwrap_or(Path::new("")).to_owned();
     let mut elders = Vec::new();
     let mut named_by = reader.journal_id().to_owned();
@@ -92,6 +119,7 @@ pub(super) fn elders(reader: &Reader, origin: Option<&Origin>) -> Vec<Elder> {
     while let Some(predecessor) = next.take() {
         let (path, link, older) = follow(&directory, &predecessor);
         elders.push(Elder {
+            is_delivered: is_delivered(&predecessor),
             named_by: std::mem::replace(&mut named_by, predecessor.journal_id.clone()),
             journal_id: predecessor.journal_id,
             last_seqno: predecessor.last_seqno,
@@ -102,7 +130,7 @@ pub(super) fn elders(reader: &Reader, origin: Option<&Origin>) -> Vec<Elder> {
             next = older;
         }
     }
-    elders
+    Ok(elders)
 }
 
 /// What is found of a predecessor, and who came before it.

@@ -128,14 +128,14 @@ pub fn verify_and_show(
     }
     report.beginning = reader.beginning()?;
     report.origin = lineage::origin(&mut reader)?;
-    report.elders = lineage::elders(&reader, report.origin.as_ref());
+    report.elders = lineage::elders(&mut reader, report.origin.as_ref())?;
     if report.bad.is_none() {
         report.bad = report.elders.iter().find_map(exchanged);
     }
     Ok(report)
 }
 
-/// A journal before this one that isn't the one that was named. One that is damaged or gone proves nothing.
+/// A journal before this one that isn't the one that was named. One that is damaged or gone says nothing against this one.
 fn exchanged(elder: &Elder) -> Option<Bad> {
     match &elder.link {
         Link::Differs(what) => Some(Bad {
