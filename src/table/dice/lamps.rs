@@ -24,8 +24,9 @@ const AWAY: Duration = Duration::from_secs(5);
 /// More areas than this are not named: it is the board that failed.
 const MOST_NAMED: usize = 12;
 
-/// So many areas are named in the text of the lock: the state keeps its first 120 bytes, and each area has an event.
-const MOST_IN_WORDS: usize = 2;
+/// Of more areas than this the text of the lock says first how many they are: the state keeps its first 120 bytes, and one more has to be
+/// seen in them.
+const UNCOUNTED: usize = 2;
 
 /// Failures of an area after its first are counted this long.
 const FLICKERS: Duration = Duration::from_secs(10);
@@ -197,7 +198,7 @@ fn in_words(draft: &Draft<'_>, mismatches: &[Mismatch]) -> String {
     let board = &draft.game.layout.board;
     let named: Vec<String> = mismatches
         .iter()
-        .take(MOST_IN_WORDS)
+        .take(MOST_NAMED)
         .map(|mismatch| {
             let id = board.id(mismatch.area);
             let lamp = |bit: &u16| format!("bit {bit}, output {}", u32::from(*bit) + 1);
@@ -210,12 +211,16 @@ fn in_words(draft: &Draft<'_>, mismatches: &[Mismatch]) -> String {
             format!("area {id} ({}) {shows}", lamps.join(", "))
         })
         .collect();
-    let more = match mismatches.len().saturating_sub(MOST_IN_WORDS) {
+    let count = match mismatches.len() {
+        0..=UNCOUNTED => String::new(),
+        count => format!("{count} areas: "),
+    };
+    let more = match mismatches.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     format!(
-        "{}{more}: settle by the dice; have the lamps rectified.",
+        "{count}{}{more}: settle by the dice; have the lamps rectified.",
         named.join(", ")
     )
 }

@@ -335,5 +335,22 @@ fn the_alert_of_the_lamps_names_what_fails_now() {
         assert!(!shown(s, "lamp_failed").unwrap().acknowledged);
         let locks = s.table.situation().locks;
         assert!(locks[0].text.contains("area big"), "{locks:?}");
+        // However many they are: whoever reads the event finds each.
+        acknowledge(s, "lamp_failed");
+        s.forget();
+        s.lamps.stuck = ["big", "face_2", "total_9", "total_10"].map(oracle::bit).to_vec();
+        s.lamps.show();
+        let report = s.lamps.report();
+        s.feed(Input::Lamps(report));
+        s.wait(2000);
+        let told = s.events.iter().rev().find_map(|recorded| match &recorded.event.body {
+            Some(Body::AlertRaised(raised)) => Some(raised.text.clone()),
+            _ => None,
+        });
+        let told = told.expect("it is raised anew");
+        for area in ["area big ", "area face_2 ", "area total_9 ", "area total_10 "] {
+            assert!(told.contains(area), "{area}: {told}");
+        }
+        assert!(told.starts_with("4 areas: ") && !told.contains(" more"), "{told}");
     });
 }
