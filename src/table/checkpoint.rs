@@ -284,6 +284,7 @@ mod tests {
             held: Some(Held {
                 cause: RoundHeldCause::DiceDiffer,
                 pressed: pressed.clone(),
+                read_faces: pressed.clone(),
             }),
             resumed: (0..20)
                 .filter_map(|cause| RoundHeldCause::try_from(cause).ok())

@@ -240,6 +240,8 @@ pub(crate) struct InPlay {
     pub(crate) lamps: Option<&'static str>,
     /// What can be done; frozen and held rounds included.
     pub(crate) possible: Vec<Act>,
+    /// What one of them says in this round.
+    pub(crate) exactly: Option<(Act, String)>,
     /// What happens by itself, and when.
     pub(crate) deadlines: Vec<(&'static str, Option<Uptime>)>,
     pub(crate) two_up: Option<TwoUpView>,
@@ -368,7 +370,7 @@ pub(crate) fn situation<F: Family>(look: &Look<'_, F>) -> Situation {
             })
             .collect(),
         deadlines: deadlines(look, &play),
-        possible: possible(state, play.possible),
+        possible: possible(state, play.possible, play.exactly),
         held_text: play.held_text,
         bets_closed: play.bets_closed,
         lamps: play.lamps.map(str::to_string),
@@ -439,7 +441,7 @@ const ANOTHERS: Act = (
 const INCIDENT: Act = ("round incident", "Record an incident.");
 
 /// What can be done now: nobody is ever left without a lawful next act.
-fn possible(state: &State, in_play: Vec<Act>) -> Vec<Possible> {
+fn possible(state: &State, in_play: Vec<Act>, exactly: Option<(Act, String)>) -> Vec<Possible> {
     let mut acts = match &state.mode {
         Mode::Closed => vec![("open", "Open the table: the opening checks.")],
         Mode::Opening(_) => vec![("open", "Go on with the opening checks.")],
@@ -453,9 +455,12 @@ fn possible(state: &State, in_play: Vec<Act>) -> Vec<Possible> {
     }
     acts.push(INCIDENT);
     acts.into_iter()
-        .map(|(command, text)| Possible {
-            command: command.to_string(),
-            text: text.to_string(),
+        .map(|act| Possible {
+            command: act.0.to_string(),
+            text: match &exactly {
+                Some((general, text)) if *general == act => text.clone(),
+                Some(_) | None => act.1.to_string(),
+            },
         })
         .collect()
 }

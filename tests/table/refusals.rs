@@ -175,6 +175,65 @@ fn a_supervisor_may_confirm_the_entry_against_the_reader() {
 }
 
 #[test]
+fn an_entry_as_the_reader_had_it_is_taken_with_the_cover_on_again_and_after_a_restart() {
+    for restarts in [false, true] {
+        play(|s| {
+            s.tumbler.reading = Some((Flatness::Flat, Some([1, 2, 6])));
+            s.reach_landed();
+            s.key_in(&[1, 1, 2]);
+            s.cover();
+            s.wait(1000);
+            if restarts {
+                s.restart();
+                s.wait(1000);
+            }
+            s.forget();
+            s.key_in(&[1, 2, 6]);
+            s.expect_lit([1, 2, 6]);
+            assert_eq!(s.state().held(), RoundHeldCause::Unspecified);
+            let entered = s.newest(|body| match body {
+                Body::ResultEntered(b) => Some((b.confirmed, b.faces.clone(), b.read_faces.clone())),
+                _ => None,
+            });
+            assert_eq!(entered, (false, vec![1, 2, 6], vec![1, 2, 6]));
+        });
+    }
+}
+
+#[test]
+fn the_newest_entry_that_the_reader_contradicts_is_confirmed_and_said_before() {
+    play(|s| {
+        s.tumbler.reading = Some((Flatness::Flat, Some([1, 2, 6])));
+        s.reach_landed();
+        s.key_in(&[1, 1, 2]);
+        s.cover();
+        s.wait(1000);
+        s.forget();
+        s.key_in(&[1, 1, 3]);
+        s.expect_readout("E04");
+        s.expect_events(&["EntryRejected E04 1,1,3 x1", "RoundHeld DICE_DIFFER"]);
+        let offered = s.table.situation().possible;
+        assert!(
+            offered
+                .iter()
+                .any(|act| act.text == "Confirm the entry 1 1 3 that the dice reader contradicts."),
+            "{offered:?}"
+        );
+        // It is held with the first again, though the refusal is only counted.
+        s.forget();
+        s.key_in(&[1, 1, 2]);
+        s.expect_events(&["RoundHeld DICE_DIFFER"]);
+        s.operator(OperatorAct::Resume);
+        s.expect_done();
+        let entered = s.newest(|body| match body {
+            Body::ResultEntered(b) => Some((b.confirmed, b.faces.clone(), b.read_faces.clone())),
+            _ => None,
+        });
+        assert_eq!(entered, (true, vec![1, 1, 2], vec![1, 2, 6]));
+    });
+}
+
+#[test]
 fn an_empty_or_unsure_reading_is_no_reading() {
     for reading in [(Flatness::Flat, None), (Flatness::Unknown, None)] {
         play(|s| {

@@ -5,7 +5,7 @@ use crate::rules::tai_sai::{self, VoidReason};
 use crate::table::citation::void_reason;
 use crate::table::dice::game::{Course, Ground};
 use crate::table::dice::held::{Declared, Uncovered};
-use crate::table::dice::phase::{After, Entered, Phase};
+use crate::table::dice::phase::{After, Entered, Held, Phase};
 use crate::table::dice::{Draft, entry, held, opening, settle, terminal, tumbler};
 use crate::table::draft::Source;
 use crate::table::entry::new_number;
@@ -363,7 +363,7 @@ fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
     let source = Source::person(person);
     held::resumed(draft, held.cause, source.clone());
     match (held.cause, draft.phase()) {
-        (RoundHeldCause::DiceDiffer, Some(Phase::Landed(_))) => confirm(draft, source, &held.pressed),
+        (RoundHeldCause::DiceDiffer, Some(Phase::Landed(_))) => confirm(draft, source, &held),
         (RoundHeldCause::ExposedEarly | RoundHeldCause::NotActivated, Some(Phase::Tumbling(_) | Phase::Betting(_))) => {
             held::stand_for(draft, &source, None);
         }
@@ -391,15 +391,17 @@ fn resume(draft: &mut Draft<'_>, person: &Person) -> Answer {
 }
 
 /// The entry that a dice reader contradicted counts.
-fn confirm(draft: &mut Draft<'_>, source: Source, pressed: &[u32]) {
-    let faces: Vec<u8> = pressed.iter().filter_map(|key| u8::try_from(*key).ok()).collect();
-    let Ok(faces) = <[u8; 3]>::try_from(faces) else { return };
+fn confirm(draft: &mut Draft<'_>, source: Source, held: &Held) {
+    let Some(faces) = tumbler::three(&held.pressed) else {
+        return;
+    };
     let accepted = entry::Accepted {
-        pressed: pressed.to_vec(),
+        pressed: held.pressed.clone(),
         faces,
         source: ResultSource::Terminal,
         reason: String::new(),
         confirmed: true,
+        read: tumbler::reading(draft).or_else(|| tumbler::three(&held.read_faces)),
     };
     entry::accept(draft, source, accepted);
     new_number(draft);

@@ -135,6 +135,7 @@ fn round_out(round: &Round) -> RoundCheckpoint {
         held: held.map_or(0, |held| held.cause as i32),
         pressed: held.map(|held| held.pressed.clone()).unwrap_or_default(),
         resumed: round.resumed.iter().map(|cause| *cause as i32).collect(),
+        read_faces: held.map(|held| held.read_faces.clone()).unwrap_or_default(),
     }
 }
 
@@ -143,6 +144,7 @@ fn round_in(round: Option<&RoundCheckpoint>) -> Round {
     let held = (round.held() != RoundHeldCause::Unspecified).then(|| Held {
         cause: round.held(),
         pressed: round.pressed.clone(),
+        read_faces: round.read_faces.clone(),
     });
     Round {
         id: round.round_id,

@@ -133,13 +133,14 @@ fn in_landed(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) -> Result<()
     if draft.seen.entry.keys.iter().any(|pressed| pressed.at <= earliest) {
         return Err(Refused::Recorded(rejection::PRESSED_BEFORE_UNCOVER));
     }
-    let read = tumbler::reading(draft);
+    let read = tumbler::reading_of_round(draft);
     let agrees = read == Some(tai_sai::sorted(faces));
     let contradicted = !agrees && (read.is_some() || differs_held);
     if contradicted && !draft.seen.has_authority() {
         let (text, rule) = words_of(draft.game, rejection::DICE_DIFFER);
         reject_because(draft, rejection::DICE_DIFFER, shown, text, rule);
-        differ(draft, landed, shown);
+        let pressed = shown.iter().map(|key| key.number()).collect();
+        held::hold_with_entry(draft, pressed, read);
         return Ok(());
     }
     let source = if contradicted {
@@ -159,18 +160,10 @@ fn in_landed(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) -> Result<()
         source: ResultSource::Terminal,
         reason: String::new(),
         confirmed: contradicted,
+        read,
     };
     accept(draft, source, entry);
     Ok(())
-}
-
-/// The round waits for a supervisor to confirm this entry, or for one that agrees.
-fn differ(draft: &mut Draft<'_>, landed: &Landed, shown: &[Key]) {
-    let pressed: Vec<u32> = shown.iter().map(|key| key.number()).collect();
-    let stands = landed.round.held.as_ref().is_some_and(|held| held.pressed == pressed);
-    if !stands {
-        held::hold_with_entry(draft, RoundHeldCause::DiceDiffer, pressed);
-    }
 }
 
 /// With the tumbler away, or without a cover contact, the entry stands for the uncover; then all keys since the bell count. So it
@@ -197,6 +190,7 @@ fn in_closed(draft: &mut Draft<'_>, shut: &BetsShut, shown: &[Key]) -> Result<()
         source: ResultSource::Terminal,
         reason: String::new(),
         confirmed: false,
+        read: tumbler::reading(draft),
     };
     accept(draft, source, entry);
     Ok(())
@@ -224,6 +218,8 @@ pub(crate) struct Accepted {
     pub(crate) source: ResultSource,
     pub(crate) reason: String,
     pub(crate) confirmed: bool,
+    /// What the dice reader saw of this round.
+    pub(crate) read: Option<[u8; 3]>,
 }
 
 /// The result is entered.
@@ -249,7 +245,8 @@ pub(crate) fn accept(draft: &mut Draft<'_>, source: Source, entry: Accepted) {
         source: entry.source as i32,
         reason: entry.reason,
         confirmed: entry.confirmed,
-        read_faces: tumbler::reading(draft)
+        read_faces: entry
+            .read
             .map(|faces| faces.map(u32::from).to_vec())
             .unwrap_or_default(),
         uncover_to_entry_ms,
@@ -297,6 +294,7 @@ pub(crate) fn by_command(draft: &mut Draft<'_>, source: Source, faces: [u8; 3], 
         source: ResultSource::Command,
         reason: reason.into(),
         confirmed: read.is_some_and(|read| read != tai_sai::sorted(faces)),
+        read,
     };
     accept(draft, source, entry);
     new_number(draft);

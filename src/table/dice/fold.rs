@@ -259,6 +259,7 @@ pub(crate) fn round_held(state: &mut State, held: &RoundHeld) {
         next.round_mut()?.held = Some(Held {
             cause: held.cause(),
             pressed: held.pressed.clone(),
+            read_faces: held.read_faces.clone(),
         });
         Some(next)
     });

@@ -23,12 +23,28 @@ use crate::time::Uptime;
 
 /// Holds the round, unless it is held already.
 pub(crate) fn hold(draft: &mut Draft<'_>, cause: RoundHeldCause) {
-    hold_with_entry(draft, cause, Vec::new());
+    if draft.state.is_held() || draft.state.round_id() == 0 {
+        return;
+    }
+    let held = RoundHeld {
+        cause: cause as i32,
+        text: text(cause).into(),
+        closings: draft.closings(),
+        ..RoundHeld::default()
+    };
+    draft.record(Source::gateway(), Body::RoundHeld(held));
+    alert::raise_anew(draft, alert::Name::RoundHeld, text(cause));
 }
 
-/// Holds the round with an entry that a supervisor may confirm.
-pub(crate) fn hold_with_entry(draft: &mut Draft<'_>, cause: RoundHeldCause, pressed: Vec<u32>) {
-    if draft.state.is_held() || draft.state.round_id() == 0 {
+/// Holds the round with an entry that the dice reader contradicts and a supervisor may confirm. One that is held with an entry before it
+/// is held with this one: nobody is to confirm numbers that the dealer has taken back.
+pub(crate) fn hold_with_entry(draft: &mut Draft<'_>, pressed: Vec<u32>, read: Option<[u8; 3]>) {
+    let cause = RoundHeldCause::DiceDiffer;
+    let before = draft.state.phase().and_then(Phase::held).cloned();
+    if before
+        .as_ref()
+        .is_some_and(|held| held.cause != cause || held.pressed == pressed)
+    {
         return;
     }
     let held = RoundHeld {
@@ -36,9 +52,12 @@ pub(crate) fn hold_with_entry(draft: &mut Draft<'_>, cause: RoundHeldCause, pres
         text: text(cause).into(),
         pressed,
         closings: draft.closings(),
+        read_faces: read.map(|faces| faces.map(u32::from).to_vec()).unwrap_or_default(),
     };
     draft.record(Source::gateway(), Body::RoundHeld(held));
-    alert::raise_anew(draft, alert::Name::RoundHeld, text(cause));
+    if before.is_none() {
+        alert::raise_anew(draft, alert::Name::RoundHeld, text(cause));
+    }
 }
 
 /// For a person: what happened and what to do.

@@ -90,6 +90,8 @@ pub(crate) struct Held {
     pub(crate) cause: RoundHeldCause,
     /// The entry that a supervisor may confirm (`DICE_DIFFER`), as pressed.
     pub(crate) pressed: Vec<u32>,
+    /// What the dice reader saw (`DICE_DIFFER`), sorted: it stands when the cover is on again.
+    pub(crate) read_faces: Vec<u32>,
 }
 
 /// The tumble.

@@ -395,6 +395,32 @@ pub(crate) fn reading(draft: &Draft<'_>) -> Option<[u8; 3]> {
     }
 }
 
+/// What a reader surely saw of this round's dice, sorted: now, or when it contradicted an entry. That reading was made in the open, and
+/// stands when the cover lies on again or the tumbler is away; dice that don't lie flat now are read anew.
+pub(crate) fn reading_of_round(draft: &Draft<'_>) -> Option<[u8; 3]> {
+    let now = reading(draft);
+    let report = draft.seen.tumbler.report.as_ref();
+    let not_flat = report
+        .and_then(|report| report.dice.as_ref())
+        .is_some_and(|dice| dice.flatness == Flatness::NotFlat);
+    if now.is_some() || (not_flat && can_be_seen(draft)) {
+        return now;
+    }
+    draft
+        .state
+        .phase()
+        .and_then(Phase::held)
+        .and_then(|held| three(&held.read_faces))
+}
+
+/// Three numbers as events have them.
+pub(crate) fn three(numbers: &[u32]) -> Option<[u8; 3]> {
+    match *numbers {
+        [a, b, c] => Some([u8::try_from(a).ok()?, u8::try_from(b).ok()?, u8::try_from(c).ok()?]),
+        _ => None,
+    }
+}
+
 /// The tumbler's counters as a base for the next round; none while it is away.
 pub(crate) fn base(draft: &Draft<'_>) -> Option<Counters> {
     draft.counters()

@@ -85,6 +85,14 @@ pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
         bets_closed,
         lamps,
         possible: possible(look, phase),
+        exactly: phase.held().filter(|held| !held.pressed.is_empty()).map(|held| {
+            let numbers: Vec<String> = held.pressed.iter().map(u32::to_string).collect();
+            let text = format!(
+                "Confirm the entry {} that the dice reader contradicts.",
+                numbers.join(" ")
+            );
+            (CONFIRM, text)
+        }),
         deadlines: vec![
             ("bets open", due::bets_open_at(look)),
             ("the dice have landed", due::landed_at(look)),
@@ -123,6 +131,7 @@ const RESULT: Act = (
     "round result",
     "Enter the result because the terminal can't; give the reason.",
 );
+const CONFIRM: Act = ("round resume", "Confirm the entry that the dice reader contradicts.");
 const RESUME: Act = ("round resume", "Let the round go on.");
 
 /// What is said instead of offering bets while a lock or a missing device holds the next round back.
@@ -242,7 +251,7 @@ fn in_hold(void: Ground, cause: RoundHeldCause) -> Vec<Act> {
             }
         }
         RoundHeldCause::DiceDiffer => {
-            acts.push(("round resume", "Confirm the entry that the dice reader contradicts."));
+            acts.push(CONFIRM);
             acts.push(("", "Press the numbers of the dice again, then ENTER."));
         }
         RoundHeldCause::Unspecified

@@ -74,6 +74,7 @@ pub(crate) fn in_play(look: &Look<'_>) -> InPlay {
         },
         lamps: lights::word(look, course),
         possible: possible(look, course),
+        exactly: None,
         deadlines: vec![("the lights are judged", lights::next(look))],
         two_up: Some(two_up(course)),
     }

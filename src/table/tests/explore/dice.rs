@@ -363,6 +363,15 @@ fn roots(course: Course) -> Vec<Vec<Act>> {
             and(&betting, &early),
             and(&betting, &[&[Act::Down(DeviceKind::Terminal)], &early[..]].concat()),
             and(&betting, &[Act::Seal]),
+            // Held by the dice reader, and the cover is on again.
+            and(
+                &landed,
+                &[
+                    reading(Flatness::Flat, Some([1, 3, 6])),
+                    Act::KeysIn(TRIPLE),
+                    Act::Cover(Cover::On),
+                ],
+            ),
         ]),
         Course::Open => roots.extend([
             and(&betting, &[Act::SpinDespite]),

@@ -6,6 +6,7 @@ use super::world::{World, bytes_of};
 use crate::rules::{sic_bo, tai_sai};
 use crate::table::event::{Area, Body, Event, Mode, RoundHeldCause, RoundVoidedReason, TableLockedReason, TableState};
 use crate::table::input::{Contact, Input, Key, OperatorAct};
+use crate::table::rejection;
 
 /// Which law it is, and what the house adds to it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,6 +77,8 @@ pub struct DiceLaw {
     given: Option<[u8; 3]>,
     /// The entry that a supervisor may confirm.
     waiting: Option<[u8; 3]>,
+    /// What the dice reader saw that it contradicts.
+    read: Option<[u8; 3]>,
 }
 
 impl DiceLaw {
@@ -92,6 +95,7 @@ impl DiceLaw {
             back: Back::Nothing,
             given: None,
             waiting: None,
+            read: None,
         }
     }
 
@@ -298,6 +302,14 @@ impl DiceLaw {
                 self.accepted = true;
                 Ok(())
             }
+            Body::EntryRejected(rejected) if rejected.code == rejection::DICE_DIFFER.number => {
+                let keys: Vec<Key> = rejected.shown.iter().map(|key| Key::from_number(*key)).collect();
+                let agrees = three(&keys) == self.given && self.given == self.read;
+                must(
+                    !agrees || self.read.is_none(),
+                    "refused, and the reader saw these numbers",
+                )
+            }
             Body::LayoutLit(lit) => {
                 self.stands(Stage::Entered, "a layout lit")?;
                 let faces = self.result.ok_or("lit without a result")?;
@@ -318,6 +330,7 @@ impl DiceLaw {
         self.stage = Stage::Ready;
         self.result = None;
         self.waiting = None;
+        self.read = None;
     }
 
     /// The last round runs again.
@@ -371,6 +384,9 @@ impl Law for DiceLaw {
                 Some(Body::RoundHeld(held)) if held.cause() == RoundHeldCause::DiceDiffer => {
                     let keys: Vec<Key> = held.pressed.iter().map(|key| Key::from_number(*key)).collect();
                     self.waiting = three(&keys);
+                    must(self.waiting == self.given, "held with another entry than the newest")?;
+                    let keys: Vec<Key> = held.read_faces.iter().map(|face| Key::from_number(*face)).collect();
+                    self.read = three(&keys);
                 }
                 Some(Body::RoundResumed(resumed)) => {
                     must(!frozen, "resumed at a frozen table")?;
@@ -460,6 +476,7 @@ impl Formed for DiceLaw {
             back,
             given: _,
             waiting,
+            read,
         } = self;
         ground.form(f);
         f.byte(*stage as u8);
@@ -481,5 +498,6 @@ impl Formed for DiceLaw {
             }
         }
         waiting.form(f);
+        read.form(f);
     }
 }

@@ -4,7 +4,9 @@
 
 use super::form::{Form, Formed};
 use super::world::World;
-use crate::table::event::{ActorKind, Body, Event, Mode, TableLockedKind, TableLockedReason, TableState};
+use crate::table::event::{
+    ActorKind, Body, Event, Mode, RoundHeldCause, TableLockedKind, TableLockedReason, TableState,
+};
 use crate::table::input::Input;
 
 /// What may be lit.
@@ -182,7 +184,9 @@ impl Ground {
             }
             Body::RoundHeld(held) => {
                 must(self.round != 0 && event.round_id == self.round, "no round to hold")?;
-                must(self.held == 0, "a held round is held")?;
+                // By another entry that the dice reader contradicts.
+                let differs_again = held.cause() == RoundHeldCause::DiceDiffer && self.held == held.cause;
+                must(self.held == 0 || differs_again, "a held round is held")?;
                 self.held = held.cause;
             }
             Body::RoundResumed(resumed) => {

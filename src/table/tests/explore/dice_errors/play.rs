@@ -144,6 +144,20 @@ pub const RESULTS: &[Error] = &[
         ..NONE
     },
     Error {
+        name: "what the dice reader saw is forgotten under the cover",
+        says: "refused, and the reader saw these numbers",
+        decide: |table, now, input| {
+            as_if(table, now, input, |table| {
+                if let Mode::Open(Play::Dice(Phase::Landed(landed))) = &mut table.state.mode
+                    && let Some(held) = &mut landed.round.held
+                {
+                    held.read_faces.clear();
+                }
+            })
+        },
+        ..NONE
+    },
+    Error {
         name: "an entry under the cover stands for the uncover",
         says: "an uncover that the tumbler would have told",
         decide: |table, now, input| {

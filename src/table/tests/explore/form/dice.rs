@@ -113,9 +113,15 @@ impl Formed for Round {
         counters.iter().for_each(|count| f.count(*count));
         f.spins(*spins);
         f.byte(u8::from(held.is_some()));
-        if let Some(Held { cause, pressed }) = held {
+        if let Some(Held {
+            cause,
+            pressed,
+            read_faces,
+        }) = held
+        {
             cause.form(f);
             pressed.form(f);
+            read_faces.form(f);
         }
         resumed.form(f);
     }
