@@ -115,6 +115,28 @@ fn entered_before_the_lamps_were_lit_lights_them() {
 }
 
 #[test]
+fn lamps_that_a_run_before_had_lit_make_no_measured_time_to_the_settlement() {
+    for restarts in [false, true] {
+        play(|s| {
+            s.reach_entered(&[1, 3, 6]);
+            s.wait(2200);
+            if restarts {
+                s.restart_while(|s| s.lamps.lit.clear());
+                s.wait(1000);
+                s.expect_lit([1, 3, 6]);
+            }
+            s.wait(4000);
+            s.enter();
+            let measured = s.newest(|body| match body {
+                Body::RoundSettled(b) => Some(b.lamps_to_settled_ms),
+                _ => None,
+            });
+            assert_eq!(measured == 0, restarts, "{measured} ms\n{}", s.story());
+        });
+    }
+}
+
+#[test]
 fn a_provisional_settlement_stays_so_until_the_next_spin() {
     play(|s| {
         s.reach_entered(&[1, 3, 6]);

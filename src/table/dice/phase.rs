@@ -321,9 +321,8 @@ pub(crate) fn rearm(phase: &mut Phase, at: Uptime) {
         Phase::Entered(entered) => {
             entered.entered_at = at;
             entered.proof = Proof::Waiting(at);
-            if entered.lamps_settled_at.is_some() {
-                entered.lamps_settled_at = entered.fault_declared.then_some(at);
-            }
+            // Lit again after the restart: no run sees the time from the first lamps to the settlement.
+            entered.lamps_settled_at = entered.lamps_settled_at.map(|_| at);
         }
     }
 }
