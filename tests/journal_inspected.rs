@@ -340,3 +340,59 @@ fn a_checkpoint_that_is_none_is_found_by_the_proof() {
         sql(directory.path(), back);
     }
 }
+
+/// The cursor and the note beside the journal know events that somebody cut off: every command says so that would have shown them.
+#[test]
+fn an_end_that_is_gone_is_told() {
+    let directory = scratch();
+    run(async { four_days(directory.path()).await.0.journal.close() });
+    let place = directory.path().to_str().unwrap();
+    let asked: [(&[&str], i32); 9] = [
+        (&["journal", "verify", place], 1),
+        (&["journal", "info", place], 1),
+        (&["report", "--zone", "UTC", "--journal", place], 1),
+        (&["recall", "2", "--journal", place], 1),
+        (&["events", "list", "--journal", place], 1),
+        (&["events", "list", "--to", "30", "--journal", place], 0),
+        (&["events", "export", "--journal", place], 1),
+        (&["events", "tail", "--journal", place], 1),
+        (&["events", "show", "38", "--journal", place], 1),
+    ];
+    // Once the note and the cursor know them, once the cursor alone.
+    for (what, change, said) in [
+        ("whole", "SELECT 1", ""),
+        (
+            "the end cut off",
+            "DELETE FROM checkpoints WHERE seqno > 35; DELETE FROM events WHERE seqno > 35",
+            "events 36 to 40 had been written and are gone",
+        ),
+        (
+            "without its note",
+            "SELECT 1",
+            "events 36 to 40 had been written and are gone",
+        ),
+        (
+            "one event",
+            "UPDATE cursor SET seqno = 36",
+            "event 36 had been written and is gone",
+        ),
+    ] {
+        sql(directory.path(), change);
+        if what == "without its note" {
+            std::fs::remove_file(directory.path().join("journal.head")).unwrap();
+        }
+        for (arguments, status) in asked {
+            let status = if said.is_empty() { 0 } else { status };
+            let output = tablegate(arguments);
+            let err = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(status), "{what}: {arguments:?}: {err}");
+            let is_asked = !arguments.contains(&"38") || what != "one event";
+            if status == 1 && is_asked {
+                assert!(err.contains(said), "{what}: {arguments:?}: {err}");
+            }
+            if arguments.contains(&"verify") && status == 1 {
+                assert!(err.contains("is not whole: event 36: "), "{what}: {err}");
+            }
+        }
+    }
+}

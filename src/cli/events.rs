@@ -15,7 +15,7 @@ use super::new_file::Existing;
 use super::progress::Progress;
 use super::reading::{Gaps, PAGE, step_over};
 use crate::counted::counted;
-use crate::journal::{Reader, Record, Seqno, decode};
+use crate::journal::{End, Reader, Record, Seqno, decode};
 use crate::table::event::Event;
 use clap::{Args, Subcommand, ValueEnum};
 use filter::Filter;
@@ -217,7 +217,7 @@ fn run_tail(tail: &Tail) -> Result<(), Failure> {
             return Ok(());
         }
         if !tail.follow {
-            return known.reaches_back_to(first, None, gaps);
+            return known.reaches_over((first, Seqno::MAX), None, gaps);
         }
         gaps.sentences()
             .iter()
@@ -254,10 +254,12 @@ fn absent(reader: &mut Reader, seqno: Seqno) -> Result<Failure, Failure> {
         (0, _) => "it holds none".to_owned(),
         (oldest, newest) => format!("it holds {oldest} to {newest}"),
     };
-    let why = if seqno > 0 && seqno < known.0.oldest() {
-        known.beside()
-    } else {
-        String::new()
+    let why = match known.1 {
+        _ if seqno > 0 && seqno < known.0.oldest() => known.beside(),
+        End::Gone { first, through } if (first..=through).contains(&seqno) => {
+            format!("; {}", known.1.gone().unwrap_or_default())
+        }
+        End::Gone { .. } | End::There => String::new(),
     };
     Ok(Failure::failed(format!(
         "event {seqno} is not in this journal: {held}{why}"

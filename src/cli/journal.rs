@@ -9,7 +9,7 @@ use super::signatures::{Signatures, Tally, keys_in};
 use crate::causes;
 use crate::counted::counted;
 use crate::journal::{
-    Beginning, Elder, Infos, Link, Origin, ReadError, Reader, Report, StoreError, file_in, verify_and_show,
+    Beginning, Elder, End, Infos, Link, Origin, ReadError, Reader, Report, StoreError, file_in, verify_and_show,
 };
 use crate::table::event::JournalStartedReason;
 use crate::time::Timestamp;
@@ -376,6 +376,8 @@ struct Told {
     beginning: &'static str,
     #[serde(skip)]
     deleted: String,
+    /// Behind the newest: what had been written and is gone; absent: nothing.
+    gone_behind: Option<String>,
     file_bytes: u64,
     wal_bytes: u64,
     moved_aside: Vec<ToldMovedAside>,
@@ -390,7 +392,7 @@ struct ToldMovedAside {
 }
 
 impl Told {
-    fn new(path: PathBuf, infos: Infos, beginning: &Beginning) -> Self {
+    fn new(path: PathBuf, infos: Infos, beginning: &Beginning, ending: End) -> Self {
         Told {
             path,
             journal_id: infos.identity.journal_id,
@@ -410,6 +412,7 @@ impl Told {
             },
             beginning: beginning_word(beginning),
             deleted: before(beginning),
+            gone_behind: ending.gone(),
             file_bytes: infos.file_bytes,
             wal_bytes: infos.wal_bytes,
             moved_aside: infos
@@ -430,9 +433,13 @@ fn run_info(which: &Which) -> Result<(), Failure> {
     let path = find(which.path.as_deref(), &which.reach)?;
     let told = particulars(&path, &mut open(&path)?)?;
     if which.json {
-        print_json(&told)
+        print_json(&told)?;
     } else {
-        print(&info_text(&told))
+        print(&info_text(&told))?;
+    }
+    match told.gone_behind {
+        None => Ok(()),
+        Some(gone) => Err(Failure::failed(format!("{} is not whole: {gone}", path.display()))),
     }
 }
 
@@ -447,7 +454,8 @@ pub fn told(path: &Path, reader: &mut Reader) -> Result<String, Failure> {
 fn particulars(path: &Path, reader: &mut Reader) -> Result<Told, Failure> {
     let infos = reader.infos().map_err(unreadable)?;
     let beginning = reader.beginning().map_err(unreadable)?;
-    Ok(Told::new(path.to_owned(), infos, &beginning))
+    let ending = reader.ending().map_err(unreadable)?;
+    Ok(Told::new(path.to_owned(), infos, &beginning, ending))
 }
 
 fn info_text(told: &Told) -> String {
@@ -472,6 +480,9 @@ fn info_text(told: &Told) -> String {
     }
     if !told.deleted.is_empty() {
         let _ = writeln!(text, "before them  {}", told.deleted);
+    }
+    if let Some(gone) = &told.gone_behind {
+        let _ = writeln!(text, "behind them  {gone}");
     }
     let _ = writeln!(
         text,

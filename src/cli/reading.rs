@@ -3,7 +3,7 @@
 
 use super::ending::Failure;
 use super::journal::unreadable;
-use crate::journal::{BadRecord, Beginning, ReadError, Reader, Record, Seqno, decode};
+use crate::journal::{BadRecord, Beginning, End, ReadError, Reader, Record, Seqno, decode};
 use crate::table::event::Event;
 
 /// Events read at once.
@@ -43,6 +43,17 @@ impl Gaps {
         }
     }
 
+    /// What had been written behind the newest event and is gone, when somebody asks for events up to `to`.
+    pub fn add_ending(&mut self, ending: End, to: Seqno) {
+        match ending {
+            End::Gone { first, .. } if to >= first => {
+                let gone = ending.gone().unwrap_or_default();
+                self.add(format!("{gone} (see tablegate journal verify)"));
+            }
+            End::There | End::Gone { .. } => {}
+        }
+    }
+
     /// Those of another part of the journal too.
     pub fn add_all(&mut self, others: Gaps) {
         others.told.into_iter().for_each(|text| self.add(text));
@@ -77,14 +88,15 @@ impl Gaps {
 /// What is known of the events before the oldest one, as a part of a sentence; empty: there were none.
 #[must_use]
 pub fn before(beginning: &Beginning) -> String {
-    let events = |through: Seqno| match through {
-        1 => "event 1".to_owned(),
-        _ => format!("events 1 to {through}"),
-    };
+    let events = |through: Seqno| format!("events 1 to {through}");
     match beginning {
         Beginning::Empty | Beginning::First => String::new(),
+        Beginning::Expired { through: 1 } => "event 1 was deleted when its time was over".to_owned(),
         Beginning::Expired { through } => {
             format!("{} were deleted when their time was over", events(*through))
+        }
+        Beginning::Gone { oldest: 2 } => {
+            "event 1 is gone, and no event says that it was deleted when its time was over".to_owned()
         }
         Beginning::Gone { oldest } => format!(
             "{} are gone, and no event says that they were deleted when their time was over",

@@ -8,7 +8,7 @@ use super::journal::{Source, open, unreadable};
 use super::progress::Progress;
 use super::reading::{Gaps, before, every_event};
 use crate::counted::often;
-use crate::journal::{Beginning, Reader};
+use crate::journal::{Beginning, Reader, Seqno};
 use crate::table::event::{Body, Event, ResultAmended, ResultEntered, ResultSource};
 use crate::time::Timestamp;
 use clap::Args;
@@ -118,7 +118,8 @@ struct Step {
 pub fn run(recall: &Recall) -> Result<(), Failure> {
     let mut reader = open(&recall.source.file()?)?;
     let beginning = reader.beginning().map_err(unreadable)?;
-    let (rounds, gaps) = last_rounds(&mut reader, &beginning, usize::from(recall.rounds))?;
+    let ending = reader.ending().map_err(unreadable)?;
+    let (rounds, mut gaps) = last_rounds(&mut reader, &beginning, usize::from(recall.rounds))?;
     if recall.json {
         print_json(&rounds)?;
     } else if rounds.is_empty() {
@@ -126,6 +127,7 @@ pub fn run(recall: &Recall) -> Result<(), Failure> {
     } else {
         print(&rounds.iter().map(text).collect::<Vec<_>>().join("\n"))?;
     }
+    gaps.add_ending(ending, Seqno::MAX);
     gaps.none()
 }
 

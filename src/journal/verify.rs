@@ -2,6 +2,7 @@
 
 use super::beginning::Beginning;
 use super::chain::{BadRecord, Chain};
+use super::ending::{End, note_of};
 use super::error::StoreError;
 use super::handle::Shared;
 use super::head_mark;
@@ -91,9 +92,7 @@ pub fn verify_and_show(
     mut show: impl FnMut(&Record, &Event),
 ) -> Result<Report, ReadError> {
     let mut reader = Reader::open(path)?;
-    // A moved-aside journal has a note of its own beside it.
-    let noted = head_mark::read_kept(path).or_else(|| head_mark::read(path.parent().unwrap_or(Path::new("."))));
-    let noted = noted.filter(|noted| noted.journal_id == reader.journal_id());
+    let noted = note_of(&reader);
     let mut is_another = false;
     let structure = whole(&mut reader, View::structure)?;
     let go_on = |step| {
@@ -112,13 +111,15 @@ pub fn verify_and_show(
         Ok(None) => unreachable!("a walk ends early only when its progress says so"),
         Err(error) => return Err(error),
     };
+    if report.bad.is_some() && report.bad == cut_off(&report.head, report.cursor) {
+        // The note may know of more than the cursor does.
+        let noted = noted.as_ref().map_or(0, |noted| noted.head.seqno);
+        report.bad = cut_off(&report.head, noted.max(report.cursor));
+    }
     if report.bad.is_none() {
         report.bad = match (structure, noted) {
             (Some(text), _) => Some(Bad { seqno: None, text }),
-            (None, Some(noted)) if noted.head.seqno > report.head.seqno => Some(Bad {
-                seqno: Some(report.head.seqno + 1),
-                text: format!("events up to {} had been written and are gone", noted.head.seqno),
-            }),
+            (None, Some(noted)) if noted.head.seqno > report.head.seqno => cut_off(&report.head, noted.head.seqno),
             (None, Some(noted)) if is_another => Some(Bad {
                 seqno: Some(noted.head.seqno),
                 text: "it is not the event that had been written: the note of the newest one differs".to_owned(),
@@ -133,6 +134,17 @@ pub fn verify_and_show(
         report.bad = report.elders.iter().find_map(exchanged);
     }
     Ok(report)
+}
+
+/// The first event behind the newest one, when a newer one is known to have been written.
+fn cut_off(newest: &Head, known: Seqno) -> Option<Bad> {
+    match End::judge(newest.seqno, known) {
+        End::There => None,
+        gone @ End::Gone { first, .. } => Some(Bad {
+            seqno: Some(first),
+            text: gone.gone().unwrap_or_default(),
+        }),
+    }
 }
 
 /// A journal before this one that isn't the one that was named. One that is damaged or gone says nothing against this one.
@@ -301,12 +313,23 @@ fn walk(
         report.bad = Some(bad(oldest, &BadRecord::Unexplained));
     }
     if report.bad.is_none() {
+        report.bad = cut_off(&report.head, cursor_end(reader, report.cursor)?);
+    }
+    if report.bad.is_none() {
         report.bad = match misjudged(reader, &follow.checkpoints, (report.oldest, to)) {
             Ok(wrong) => wrong,
             Err(error) => Some(as_bad(error, None)?),
         };
     }
     Ok(Some(report))
+}
+
+/// The cursor where no event is under it; 0 where one is, if only since the newest one was looked for.
+fn cursor_end(reader: &mut Reader, cursor: Seqno) -> Result<Seqno, ReadError> {
+    Ok(match reader.sha256(cursor)? {
+        None => cursor,
+        Some(_) => 0,
+    })
 }
 
 /// Whether the list that a start finds its checkpoint by has those that are there, and nothing else. A daemon may append and delete meanwhile.
@@ -378,8 +401,11 @@ fn edges(reader: &mut Reader, report: &mut Report) -> Result<(), ReadError> {
     report.cursor = cursor.seqno;
     let under = reader.sha256(cursor.seqno)?;
     let deleted = reader.read(View::expired)?.map_or(0, |expired| expired.through.seqno);
-    if cursor.seqno > deleted && under != Some(cursor.sha256) {
-        let text = format!("the cursor names event {}, and that is another", cursor.seqno);
+    // An event that isn't there is found by whoever follows the chain to it, or behind its end.
+    let is_missed = under.is_none() && report.oldest > 0 && cursor.seqno >= report.oldest;
+    if cursor.seqno > deleted && under != Some(cursor.sha256) && !is_missed {
+        let what = if under.is_some() { "is another" } else { "is not there" };
+        let text = format!("the cursor names event {}, and that {what}", cursor.seqno);
         report.bad = Some(Bad {
             seqno: Some(cursor.seqno),
             text,

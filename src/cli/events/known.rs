@@ -5,23 +5,29 @@ use crate::cli::describe;
 use crate::cli::ending::Failure;
 use crate::cli::journal::unreadable;
 use crate::cli::reading::{Gaps, before};
-use crate::journal::{Beginning, Reader, Seqno};
+use crate::journal::{Beginning, End, Reader, Seqno};
 use crate::table::event::Event;
 
-/// How far back the journal reaches that is read.
-pub(super) struct Known(pub(super) Beginning);
+/// How far back the journal reaches that is read, and whether its end is there.
+pub(super) struct Known(pub(super) Beginning, pub(super) End);
 
 impl Known {
     pub(super) fn of(reader: &mut Reader) -> Result<Known, Failure> {
-        Ok(Known(reader.beginning().map_err(unreadable)?))
+        let beginning = reader.beginning().map_err(unreadable)?;
+        Ok(Known(beginning, reader.ending().map_err(unreadable)?))
     }
 
     /// Everything that was asked for is there, or was deleted in its time, which is said; for the end of a command that has printed the rest.
     pub(super) fn reaches(&self, asked: &Filter, gaps: Gaps) -> Result<(), Failure> {
-        self.reaches_back_to(asked.numbers().0, asked.from, gaps)
+        self.reaches_over(asked.numbers(), asked.from, gaps)
     }
 
-    pub(super) fn reaches_back_to(&self, from: Seqno, asked: Option<Edge>, others: Gaps) -> Result<(), Failure> {
+    pub(super) fn reaches_over(
+        &self,
+        (from, to): (Seqno, Seqno),
+        asked: Option<Edge>,
+        others: Gaps,
+    ) -> Result<(), Failure> {
         if let (Beginning::Expired { .. }, Some(Edge::Number(_))) = (&self.0, asked)
             && from < self.0.oldest()
         {
@@ -30,6 +36,7 @@ impl Known {
         let mut gaps = Gaps::default();
         gaps.add_beginning(&self.0, from);
         gaps.add_all(others);
+        gaps.add_ending(self.1, to);
         gaps.none()
     }
 

@@ -122,6 +122,7 @@ fn read(
     let mut known: Option<Period> = None;
     let mut gaps = Gaps::default();
     gaps.add_beginning(&beginning, 1);
+    gaps.add_ending(reader.ending().map_err(unreadable)?, Seqno::MAX);
     gaps.add_all(every_event(reader, (1, newest), |record, event| {
         tally.note(event);
         if let Some(at) = event.recorded_at.as_ref().map(Timestamp::from) {
