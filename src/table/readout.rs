@@ -17,9 +17,6 @@ const SHOWN_AGAIN: Duration = Duration::from_secs(3);
 /// How long a code blinks; the terminal counts it by itself.
 const NOTICE_MS: u32 = 3000;
 
-/// The table is being opened, and nobody has made a test entry yet: what is keyed doesn't count as play.
-const OPENING: &str = "OPN";
-
 /// No limit, until a key is taken.
 const UNTIL_A_KEY: u32 = u32::MAX;
 
@@ -39,7 +36,9 @@ fn standing<F: Family>(look: &Look<'_, F>) -> Standing {
             Some(text) => Standing::Numbers(text.into()),
             None => Standing::Code(rejection::TEST),
         },
-        Mode::Opening(_) => Standing::Numbers(F::tested_text(look).unwrap_or_else(|| OPENING.into())),
+        Mode::Opening(_) => {
+            Standing::Numbers(F::tested_text(look).unwrap_or_else(|| rejection::OPENING.readout.into()))
+        }
         Mode::Open(_) if look.state.is_frozen() || look.state.is_held() => Standing::Code(rejection::LOCKED),
         Mode::Open(_) => F::standing(look),
     }

@@ -22,7 +22,7 @@ pub struct Code {
 /// An act that the rules or the order of play make impossible now.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Rejection {
-    /// Its number; 7 is shown as E07. 0: text only (LOC, TST, CLO, and what a person asked by a command).
+    /// Its number; 7 is shown as E07. 0: text only (LOC, TST, CLO, OPN, and what a person asked by a command).
     pub code: u32,
     /// What the readout shows: "E07", "LOC"; empty for a command.
     pub readout: &'static str,
@@ -89,13 +89,15 @@ codes! {
     /// The spinner has to choose.
     CHOICE_PENDING = 39, "E39", "Qld 1998 s478(1)", "The spinner has to choose first: SPINNER STOPS to retire, RELIEVE to have the boxer spin.";
     /// Nothing can be recorded.
-    JOURNAL = 90, "E90", HOUSE, "The table cannot record what happens, so nothing counts: call a technician.";
+    JOURNAL = 90, "E90", HOUSE, "The journal has no room, or cannot be written: no round begins. Call a technician.";
     /// A lock or a hold stands.
     LOCKED = 0, "LOC", "NZ Div 9 r7.4", "The table is locked or the round is held: a supervisor must act.";
     /// Test mode.
     TEST = 0, "TST", HOUSE, "The table is in test mode: nothing counts.";
     /// A closed table.
     CLOSED = 0, "CLO", "NZ Div 9 r5.1", "The table is closed.";
+    /// The opening checks, before the first test entry.
+    OPENING = 0, "OPN", HOUSE, "The table is being opened: what is keyed is a test entry and counts for nothing.";
 }
 
 impl From<Code> for Rejection {
@@ -157,6 +159,7 @@ mod tests {
                 (0, "LOC"),
                 (0, "TST"),
                 (0, "CLO"),
+                (0, "OPN"),
             ]
         );
     }

@@ -170,7 +170,11 @@ impl Witness {
                 "{whose} is not valid before {}: it was made too early, or this PC's clock is wrong",
                 seen.map_or_else(|| "a later day".to_owned(), Certificate::valid_from)
             ),
-            CertificateError::UnknownIssuer | CertificateError::BadSignature => format!(
+            // Two authorities whose keys are of different kinds, too, may have the same name.
+            CertificateError::UnknownIssuer
+            | CertificateError::BadSignature
+            | CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+            | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => format!(
                 "{whose} was signed by {}, which is no authority in {}: it is another broker, or the wrong ca file",
                 seen.map_or("somebody", Certificate::issuer),
                 self.ca.display()

@@ -282,11 +282,14 @@ pub(in crate::cli) fn are_lamps_away(view: &View) -> bool {
     view.table.situation.lamps_read_back.is_none()
 }
 
-/// What is lit, without the lights in whose place a card is shown.
+/// What is lit, without what is known to stay dark, and without the lights in whose place a card is shown.
 pub(in crate::cli) fn shining(view: &View) -> Vec<&str> {
     let cards = view.table.situation.two_up.as_ref().map(|game| game.cards.as_slice());
     let cards = cards.unwrap_or_default();
-    let lit = view.table.state.lit.iter().filter(|light| !cards.contains(light));
+    let failed = &view.table.situation.failed_lamps;
+    let stays_dark = |light: &String| failed.iter().any(|lamp| !lamp.wrongly_lit && lamp.area == *light);
+    let lit = view.table.state.lit.iter();
+    let lit = lit.filter(|light| !cards.contains(light) && !stays_dark(light));
     lit.map(String::as_str).collect()
 }
 

@@ -20,7 +20,7 @@ fn the_list_has_the_pages_numbers_each_once_with_text_and_rule() {
         .filter(|code| code.number == 0)
         .map(|code| code.readout)
         .collect();
-    assert_eq!(texts, ["LOC", "TST", "CLO"]);
+    assert_eq!(texts, ["LOC", "TST", "CLO", "OPN"]);
     for code in CODES {
         assert!(!code.text.is_empty() && !code.rule.is_empty(), "{code:?}");
         assert!(
