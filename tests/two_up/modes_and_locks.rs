@@ -330,3 +330,17 @@ fn keys_pressed_before_play_are_of_no_entry_in_it() {
     scene.keys(&[NEW_SPINNER, HEADS]);
     assert_eq!(selected(&scene), 1);
 }
+
+#[test]
+fn with_two_of_the_set_lost_and_bets_closed_only_what_is_found_completes_it() {
+    play(dice(), |scene| {
+        scene.keys(&[NEW_SPINNER, HEADS]);
+        scene.bell();
+        assert!(says(scene, "Dice went off the table"));
+        scene.keys(&[OFF_TABLE, OFF_TABLE]);
+        assert!(offers(scene, "round new-set"));
+        scene.bell();
+        assert!(offers(scene, "round new-set --found"), "{:?}", possible(scene));
+        assert!(!offers(scene, "round new-set"), "{:?}", possible(scene));
+    });
+}

@@ -116,6 +116,11 @@ const INVALID: Act = ("round invalid", "Declare the spin invalid.");
 const STOPS: Act = ("round spinner-stops", "The spinner stops.");
 const RELIEVE: Act = ("round relieve", "The dealer takes over from the spinner.");
 const NEW_SET: Act = ("round new-set", "Complete the set: the lost one found, or a new set.");
+/// No new set comes on the table while the spin with the old one is not decided.
+const FOUND: Act = (
+    "round new-set --found",
+    "Complete the set: what was lost is found, and good.",
+);
 const OVERRULE: Act = (
     "round overrule",
     "Overrule the invalid spin: it stands with its result.",
@@ -151,7 +156,11 @@ fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
         }
         Phase::Betting(game) => in_betting(&look.game.law, course, game),
         Phase::Closed { game, .. } => {
-            let mut acts = vec![SPIN, INVALID, ("round off-table", "Dice went off the table.")];
+            let off_table = match look.game.law {
+                Law::Dice(_) => "Dice went off the table.",
+                Law::Coins(_) => "Coins went off the table.",
+            };
+            let mut acts = vec![SPIN, INVALID, ("round off-table", off_table)];
             acts.extend(changes(&look.game.law, game));
             acts
         }
@@ -182,7 +191,14 @@ fn possible(look: &Look<'_>, course: &Course) -> Vec<Act> {
         Undo::Nothing | Undo::Early { .. } => {}
     }
     if course.missing > 0 && !acts.contains(&NEW_SET_FIRST) {
-        acts.push(NEW_SET);
+        acts.push(match &course.phase {
+            Phase::Closed { .. } if depleted => FOUND,
+            Phase::Closed { .. }
+            | Phase::Select { .. }
+            | Phase::Betting(_)
+            | Phase::Choice(_)
+            | Phase::Decide { .. } => NEW_SET,
+        });
     }
     acts
 }
