@@ -2,6 +2,7 @@
 //!
 //! `lit` as measured is judged, a while after the picture was acknowledged; what merely repeats the command proves nothing.
 
+use crate::table::alert;
 use crate::table::dice::game::Ground;
 use crate::table::dice::phase::{Entered, Phase, Proof};
 use crate::table::dice::{Draft, Look};
@@ -257,6 +258,10 @@ fn lock(draft: &mut Draft<'_>, reason: TableLockedReason, text: &str) {
     };
     let source = Source::nobody().with_device(draft.device(DeviceKind::LayoutLamps));
     draft.record(source, Body::TableLocked(locked));
+    if reason == TableLockedReason::Lamp && draft.has_room(1) {
+        // The lock keeps the beginning of it: the event of the alert has it whole.
+        alert::raise_anew(draft, alert::Name::LampFailed, text);
+    }
 }
 
 /// Areas that were named and are seen working again: lit when they must be, or dark when they must be.
