@@ -283,12 +283,13 @@ fn overwrite(file: &Path, records: &[Record]) {
     store.execute("DELETE FROM events", []).unwrap();
     store.execute("DELETE FROM checkpoints", []).unwrap();
     for record in records {
-        let row = (
-            i64::try_from(record.seqno).unwrap(),
-            record.sha256.to_vec(),
-            &record.bytes,
-        );
+        let seqno = i64::try_from(record.seqno).unwrap();
+        let row = (seqno, record.sha256.to_vec(), &record.bytes);
         store.execute("INSERT INTO events VALUES (?1, ?2, ?3)", row).unwrap();
+        let event = Event::decode(record.bytes.as_slice()).unwrap();
+        if matches!(event.body, Some(Body::CheckpointRecorded(_))) {
+            store.execute("INSERT INTO checkpoints VALUES (?1)", [seqno]).unwrap();
+        }
     }
 }
 
