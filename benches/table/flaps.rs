@@ -155,7 +155,9 @@ pub fn measure(folder: &Path, flaps: usize) {
         Taken::of(&daemon, folder).compare(&format!("{flaps} flaps of the broker"), before, began.elapsed());
         println!("  {taken} connections were tried: the pauses between them grow to half a minute");
 
-        // A warm-up of its own: threads and buffers of a connection are taken once.
+        // Started anew, because the pauses have grown; with a warm-up of its own: threads and buffers of a connection are taken once.
+        daemon.stop();
+        let daemon = Daemon::start(folder);
         for _ in 0..WARM_UP {
             kill(folder, free.port()).await;
         }
