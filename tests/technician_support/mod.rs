@@ -270,6 +270,7 @@ pub fn same_times(printed: &str) -> String {
 pub fn same_numbers(printed: &str) -> String {
     let mut same = printed.to_owned();
     for (rule, example) in [
+        (r"\b\d{4}-\d\d-\d\d\b", "2026-11-30"),
         (r"\d\d:\d\d(:\d\d)?", "18:03"),
         (r"\b\d+\.\d+\b", "0.9"),
         (r"events 1 to \d+", "events 1 to 44"),
